@@ -1,0 +1,1 @@
+"""Fusing runs, by question type where it helps."""

@@ -1,0 +1,1 @@
+"""The core: records, files, corpus, retrieval, measures, pipeline and command line."""

@@ -1,0 +1,1 @@
+"""Training data and the cross-encoder's training program."""
