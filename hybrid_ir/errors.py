@@ -1,0 +1,18 @@
+"""The one exception that means: the user can fix this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class InputError(Exception):
+    """Something the user gave cannot be used.
+
+    The message says what was expected, what came, where (file, line, question id) and the cure.
+    The command line prints it without a traceback and exits with code 2.
+    """
+
+    @classmethod
+    def of_all(cls, summary: str, faults: Iterable[str]) -> InputError:
+        """Join several faults, one a line, so that a user mends them in one go."""
+        return cls("\n".join([summary, *(f"  {fault}" for fault in faults)]))

@@ -1,0 +1,183 @@
+"""Reading and writing files: gzip by content, atomic replacement, JSONL of records."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from hybrid_ir.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Record = TypeVar("Record", bound="DataclassInstance")
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def open_text(path: Path) -> io.TextIOBase:
+    """Open a UTF-8 text file, gzipped or not, whatever its name.
+
+    Raises:
+        InputError: the file is missing, is a folder or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            zipped = file.read(2) == _GZIP_MAGIC
+        opened = gzip.open(path) if zipped else path.open("rb")  # noqa: SIM115 (the caller closes it)
+    except OSError as error:
+        raise InputError(f"{path}: expected a readable file: {error.strerror}") from error
+    return io.TextIOWrapper(opened, encoding="utf-8")
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line number, line without its end) of a text file, blank lines left out.
+
+    Raises:
+        InputError: not UTF-8, or a gzip file that ends early.
+    """
+    number = 0
+    with open_text(path) as file:
+        try:
+            for number, line in enumerate(file, start=1):
+                if text := line.rstrip("\r\n"):
+                    yield number, text
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}:{number + 1}: expected UTF-8 text: {error.reason}") from error
+        except (EOFError, OSError) as error:
+            raise InputError(f"{path}:{number + 1}: cannot read on: {error}") from error
+
+
+def read_text(path: Path) -> str:
+    """Read a whole text file, gzipped or not.
+
+    Raises:
+        InputError: missing, not UTF-8, or a gzip file that ends early.
+    """
+    try:
+        with open_text(path) as file:
+            return file.read()
+    except (UnicodeDecodeError, EOFError, OSError) as error:
+        raise InputError(f"{path}: expected UTF-8 text: {error}") from error
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path whose file or folder takes the place of ``path`` on success.
+
+    Readers see the old content or the new one, never a part. On an exception nothing is replaced
+    and the temporary is removed; after a kill it stays behind under a name nobody reads
+    (``.NAME.PID.tmp``) and the next call removes it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for stale in path.parent.glob(f".{path.name}.*.tmp"):
+        if not _is_running(stale):
+            remove(stale)
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    try:
+        yield temporary
+        if path.is_dir():  # a folder cannot be replaced in one step: move the old one aside first
+            aside = path.parent / f".{path.name}.{os.getpid()}.old.tmp"
+            path.rename(aside)
+            temporary.rename(path)
+            remove(aside)
+        else:
+            temporary.replace(path)
+    finally:
+        remove(temporary)
+
+
+def _is_running(temporary: Path) -> bool:
+    pid = temporary.name.removesuffix(".tmp").removesuffix(".old").rpartition(".")[2]
+    return pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a whole folder; nothing happens when it is not there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[io.TextIOBase]:
+    """Open a text file that appears under ``path`` only when the block ends without an exception.
+
+    A name ending in ``.gz`` is compressed, with no time stamp, so equal content gives equal bytes.
+    """
+    with replacing(path) as temporary, contextlib.ExitStack() as stack:
+        raw = stack.enter_context(temporary.open("wb"))
+        binary = (
+            stack.enter_context(gzip.GzipFile("", "wb", 9, raw, mtime=0))
+            if path.suffix == ".gz"
+            else raw
+        )
+        text = stack.enter_context(io.TextIOWrapper(binary, encoding="utf-8", newline="\n"))
+        yield text
+        text.flush()
+        raw.flush()
+        os.fsync(raw.fileno())
+
+
+def read_jsonl(path: Path, kind: type[Record]) -> Iterator[Record]:
+    """Stream the records of a JSONL file, one object a line.
+
+    Args:
+        path: The file, gzipped or not.
+        kind: The record type; each line must hold its fields and no others.
+
+    Raises:
+        InputError: a line is not JSON, lacks a field, has an unknown one or one of a wrong type;
+            the message names file, line and field.
+    """
+    return (record for _, record in read_jsonl_lines(path, kind))
+
+
+def read_jsonl_lines(path: Path, kind: type[Record]) -> Iterator[tuple[int, Record]]:
+    """Stream (line number, record), as :func:`read_jsonl` does."""
+    names = {field.name for field in fields(kind)}
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    for number, line in read_lines(path):
+        try:
+            values = decode(line)
+            if unknown := values.keys() - names:
+                raise InputError(f"{path}:{number}: {unknown_keys(unknown, names)}")
+            yield number, msgspec.convert(values, kind)
+        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            raise InputError(f"{path}:{number}: not a {kind.__name__}: {error}") from error
+
+
+def unknown_keys(unknown: Iterable[str], known: Iterable[str]) -> str:
+    """Say which keys are unknown, what was probably meant, and which exist."""
+    known = sorted(known)
+    parts = []
+    for key in sorted(unknown):
+        near = get_close_matches(key, known, n=1)
+        parts.append(f"unknown key {key!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+    return f"{', '.join(parts)}; known: {', '.join(known)}"
+
+
+def to_json(record: DataclassInstance) -> str:
+    """Give a record as one line of JSON, fields in their declared order."""
+    return msgspec.json.encode(record).decode()
+
+
+def write_jsonl(path: Path, records: Iterable[DataclassInstance]) -> int:
+    """Write records as JSONL, atomically, and say how many there were."""
+    count = 0
+    with writing(path) as file:
+        for record in records:
+            file.write(to_json(record) + "\n")
+            count += 1
+    return count

@@ -1,0 +1,127 @@
+"""The record types every stage speaks. Nothing else lives here.
+
+Records are frozen and carry no behaviour beyond knowing their own text. Identifiers are strings
+throughout: a question id is 24 hexadecimal characters in BioASQ, a document id a PMID in PubMed,
+but nothing here depends on either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+QuestionType = Literal["yesno", "factoid", "list", "summary"]
+QUESTION_TYPES: tuple[QuestionType, ...] = ("yesno", "factoid", "list", "summary")
+
+GoldKind = Literal["preliminary", "enriched"]
+Operator = Literal["should", "must", "filter"]
+
+ExactAnswer: TypeAlias = str | tuple[tuple[str, ...], ...] | None
+"""Yes/no: the string. Factoid and list: one tuple of synonyms an entity. Summary or unknown: None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as BioASQ hands it out."""
+
+    id: str
+    body: str
+    type: QuestionType
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A passage of one section of a document.
+
+    ``begin`` and ``end`` are 0-based characters of that section's text, end exclusive, as BioASQ
+    counts them. They are taken over from where the snippet was born and never recomputed.
+    """
+
+    document_id: str
+    section: str
+    begin: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What BioASQ's experts found and answered for one question."""
+
+    question_id: str
+    kind: GoldKind
+    documents: tuple[str, ...]
+    snippets: tuple[Snippet, ...]
+    ideal: tuple[str, ...]
+    exact: ExactAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A citation: what is searched, re-ranked and cut into snippets."""
+
+    id: str
+    title: str = ""
+    abstract: str = ""
+    year: int | None = None
+    mesh: tuple[str, ...] = ()
+    publication_types: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Title and abstract, joined by a blank where both are there."""
+        return " ".join(part for part in (self.title, self.abstract) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One weighted piece of a query: a bag of words looked up in one field of the index.
+
+    ``boost`` multiplies the score of every word, so a boost of n equals the text repeated n times.
+    ``should`` adds to the score, ``must`` adds and is required, ``filter`` is required and adds
+    nothing; a required clause matches when any of its words does.
+    """
+
+    text: str
+    field: str = "contents"
+    boost: float = 1.0
+    operator: Operator = "should"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a lexical backend sees for a question; several variants of a question may be fused."""
+
+    question_id: str
+    clauses: tuple[Clause, ...]
+    variant: str = ""
+
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Ranked(NamedTuple, Generic[T_co]):
+    """An item and the score it was ranked by."""
+
+    item: T_co
+    score: float
+
+
+Ranking: TypeAlias = tuple[Ranked[str], ...]
+"""Document ids with their scores, best first."""
+
+Rankings: TypeAlias = Iterable[tuple[str, Ranking]]
+"""A run streamed question by question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What retrieval, re-ranking and fusion all return: a ranking for every question."""
+
+    name: str
+    rankings: Mapping[str, Ranking]
+
+
+Qrels: TypeAlias = Mapping[str, Mapping[str, int]]
+"""Question id -> document id -> grade, as in TREC; a grade above 0 is relevant."""

@@ -1,0 +1,141 @@
+"""TREC runs and qrels, and the one rule that orders documents.
+
+A run line is ``question Q0 document rank score name``, a qrels line ``question 0 document grade``
+(https://trec.nist.gov, trec_eval). Scores are written with as many digits as bring the same float
+back, so reading what was written gives the very same run.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from hybrid_ir.errors import InputError
+from hybrid_ir.files import read_lines, writing
+from hybrid_ir.records import Qrels, Ranked, Ranking, Rankings, Run
+
+log = logging.getLogger(__name__)
+
+
+def id_order(document_id: str) -> tuple[int, int, str]:
+    """Sort key of a document id: integers by value and first, anything else as text."""
+    if document_id.isascii() and document_id.isdigit():
+        return (0, int(document_id), document_id)
+    return (1, 0, document_id)
+
+
+def rank(scores: Mapping[str, float] | Iterable[tuple[str, float]]) -> Ranking:
+    """Order documents: score descending, then id ascending (as integers where they are).
+
+    This is the only tie rule in the project; every stage that returns a ranking goes through it.
+    """
+    pairs = scores.items() if isinstance(scores, Mapping) else scores
+    ordered = sorted(pairs, key=lambda pair: (-pair[1], id_order(pair[0])))
+    return tuple(Ranked(document, score) for document, score in ordered)
+
+
+def format_ranking(question_id: str, ranking: Ranking, name: str) -> str:
+    """Give one question's part of a TREC run; empty for an empty ranking.
+
+    Raises:
+        InputError: an id or the run's name is empty or holds white space, which the format cannot.
+    """
+    lines = [
+        f"{question_id} Q0 {document} {position} {score!r} {name}\n"
+        for position, (document, score) in enumerate(ranking, start=1)
+    ]
+    text = "".join(lines)
+    if len(text.split()) != 6 * len(lines):
+        faulty = [t for t in (name, question_id, *(d for d, _ in ranking)) if t.split() != [t]]
+        raise InputError(f"a TREC run cannot hold {faulty!r}: ids and names have no white space")
+    return text
+
+
+def write_run(path: Path, rankings: Rankings, name: str) -> int:
+    """Write a TREC run, question by question, and say how many questions there were.
+
+    A question with an empty ranking leaves no line: the format has no place for it.
+    """
+    count = 0
+    with writing(path) as file:
+        for question_id, ranking in rankings:
+            file.write(format_ranking(question_id, ranking, name))
+            count += 1
+    return count
+
+
+def read_run(path: Path) -> Run:
+    """Read a TREC run; documents are ordered by score, whatever their lines' order and ranks.
+
+    Raises:
+        InputError: a line without its six fields, a score that is no finite number, a document
+            twice for a question.
+    """
+    scores: dict[str, dict[str, float]] = {}
+    disagree: set[str] = set()
+    last: dict[str, tuple[int, float]] = {}
+    name = path.name
+    for number, question_id, document, position, score, tag in _run_lines(path):
+        name = tag
+        documents = scores.setdefault(question_id, {})
+        if document in documents:
+            raise InputError(f"{path}:{number}: {document} occurs twice for question {question_id}")
+        documents[document] = score
+        before = last.get(question_id)
+        if before and (position - before[0]) * (score - before[1]) > 0:
+            disagree.add(question_id)
+        last[question_id] = (position, score)
+    if disagree:
+        log.warning(
+            "%s: ranks and scores disagree for %d of %d questions (first: %s); scores decide",
+            path, len(disagree), len(scores), min(disagree),
+        )  # fmt: skip
+    return Run(name, {question_id: rank(documents) for question_id, documents in scores.items()})
+
+
+def _run_lines(path: Path) -> Iterator[tuple[int, str, str, int, float, str]]:
+    for number, line in read_lines(path):
+        parts = line.split()
+        try:
+            question_id, _, document, position, score, tag = parts
+            values = int(position), float(score)
+        except ValueError as error:
+            raise InputError(
+                f"{path}:{number}: expected 'question Q0 document rank score name', got {line!r}"
+            ) from error
+        if not math.isfinite(values[1]):
+            raise InputError(f"{path}:{number}: the score must be a finite number, got {score}")
+        yield number, question_id, document, *values, tag
+
+
+def write_qrels(path: Path, qrels: Qrels) -> None:
+    """Write qrels, questions and documents in their given order."""
+    with writing(path) as file:
+        for question_id, grades in qrels.items():
+            for document, grade in grades.items():
+                file.write(f"{question_id} 0 {document} {grade}\n")
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Read qrels; grades may be negative, as in TREC-COVID.
+
+    Raises:
+        InputError: a line without its four fields, a grade that is no integer, a document graded
+            twice for a question.
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    for number, line in read_lines(path):
+        try:
+            question_id, _, document, grade = line.split()
+            value = int(grade)
+        except ValueError as error:
+            raise InputError(
+                f"{path}:{number}: expected 'question 0 document grade', got {line!r}"
+            ) from error
+        if qrels.setdefault(question_id, {}).setdefault(document, value) != value:
+            raise InputError(
+                f"{path}:{number}: {document} has two grades for question {question_id}"
+            )
+    return qrels
