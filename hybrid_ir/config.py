@@ -1,0 +1,150 @@
+"""Settings: a dataclass's defaults, then a YAML file, then ``key=value`` from the command line.
+
+This module knows no stage: the caller hands in the dataclass.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from hybrid_ir.errors import InputError
+
+Config = TypeVar("Config")
+
+
+def load_config(
+    schema: type[Config], path: Path | None = None, overrides: Sequence[str] = ()
+) -> Config:
+    """Build a configuration.
+
+    Args:
+        schema: A dataclass whose fields have types and, where they are optional, defaults.
+        path: A YAML file, or None. Values may refer to others as ``${key}``.
+        overrides: ``key=value`` with dotted keys and values in YAML.
+
+    Raises:
+        InputError: an unknown key (with the near match), a wrong type, a missing value; all of
+            them in one message.
+    """
+    given = _given(path, overrides)
+    command_line = {item.partition("=")[0] for item in overrides}
+    faults = []
+    for key, value in _leaves(schema, given):
+        source = "command line" if key in command_line or path is None else str(path)
+        fault = _unknown(schema, key) or _fault_of(schema, key, value)
+        faults += [f"{source}: {fault}"] if fault else []
+    if faults:
+        raise InputError.of_all("this configuration cannot be used:", faults)
+    merged = OmegaConf.merge(OmegaConf.structured(schema), given)
+    if missing := sorted(OmegaConf.missing_keys(merged)):
+        raise InputError(f"this configuration needs values for: {', '.join(missing)}")
+    try:
+        return typing.cast(Config, OmegaConf.to_object(merged))
+    except OmegaConfBaseException as error:
+        raise InputError(f"this configuration cannot be used: {_first_line(error)}") from error
+
+
+def save_config(config: Any, path: Path) -> None:  # noqa: ANN401 (any dataclass)
+    """Write a configuration as YAML that :func:`load_config` reads back."""
+    from hybrid_ir.files import writing
+
+    with writing(path) as file:
+        yaml.safe_dump(plain(config), file, sort_keys=False, allow_unicode=True)
+
+
+def plain(config: Any) -> dict[str, Any]:  # noqa: ANN401 (any dataclass)
+    """Give a configuration as nested dictionaries, lists, strings and numbers."""
+
+    def convert(value: Any) -> Any:  # noqa: ANN401
+        if isinstance(value, Path):
+            return str(value)
+        if isinstance(value, Mapping):
+            return {key: convert(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [convert(item) for item in value]
+        return value
+
+    return {key: convert(value) for key, value in dataclasses.asdict(config).items()}
+
+
+def keys_of(schema: type, prefix: str = "") -> Iterator[str]:
+    """Give every dotted key of a configuration."""
+    for name, hint in typing.get_type_hints(schema).items():
+        nested = _dataclass_in(hint)
+        if nested:
+            yield from keys_of(nested, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def _given(path: Path | None, overrides: Sequence[str]) -> dict[str, Any]:
+    for item in overrides:
+        if "=" not in item:
+            raise InputError(f"expected key=value, got {item!r}")
+    try:
+        loaded = OmegaConf.load(path) if path else OmegaConf.create()
+        given = OmegaConf.merge(loaded, OmegaConf.from_dotlist(list(overrides)))
+    except (yaml.YAMLError, OmegaConfBaseException, UnicodeDecodeError) as error:
+        raise InputError(f"{path or 'command line'}: not YAML: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: expected a YAML file: {error.strerror}") from error
+    if not isinstance(given, DictConfig):
+        raise InputError(f"{path}: expected keys and values, got a list")
+    return typing.cast(dict[str, Any], OmegaConf.to_container(given))
+
+
+def _leaves(schema: type, given: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Give (dotted key, value); nested dataclasses are taken apart, a dictionary is a value."""
+    hints = typing.get_type_hints(schema)
+    for name, value in given.items():
+        nested = _dataclass_in(hints.get(str(name)))
+        if nested and isinstance(value, Mapping):
+            yield from _leaves(nested, value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _dataclass_in(hint: Any) -> type | None:  # noqa: ANN401 (any type hint)
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    for option in options:
+        if isinstance(option, type) and dataclasses.is_dataclass(option):
+            return option
+    return None
+
+
+def _unknown(schema: type, key: str) -> str | None:
+    known = sorted(keys_of(schema))
+    groups = {name.rpartition(".")[0] for name in known}
+    if key in known or key in groups:
+        return None
+    near = get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown key {key!r}; {hint}known: {', '.join(known)}"
+
+
+def _fault_of(schema: type, key: str, value: Any) -> str | None:  # noqa: ANN401
+    """Say what is wrong with one value, if anything."""
+    try:
+        OmegaConf.merge(OmegaConf.structured(schema), _nested(key, value))
+    except OmegaConfBaseException as error:
+        return f"{key}: {_first_line(error)}"
+    return None
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401
+    first, _, rest = key.partition(".")
+    return {first: _nested(rest, value) if rest else value}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,156 @@
+"""Manifests: which artefact was made from what, and whether it is still up to date.
+
+Beside an artefact ``NAME`` (a file or a folder) lies ``NAME.manifest.json`` with
+
+- a *key*: the hash of the stage, its code version, its settings and its inputs. Another key means
+  the artefact is stale;
+- its *files* with size, time stamp and SHA-256. A file whose size changed is foreign or truncated;
+  one whose time stamp changed is hashed again; ``verify`` hashes all;
+- *info* that decides nothing: counts, seconds, versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hybrid_ir.config import plain
+from hybrid_ir.errors import InputError
+from hybrid_ir.files import writing
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """What identifies a file's content: cheap to compare, exact when hashed."""
+
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The content of a manifest file."""
+
+    stage: str
+    key: str
+    settings: dict[str, Any]
+    inputs: dict[str, dict[str, FileMark]]
+    files: dict[str, FileMark]
+    info: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step from inputs to an artefact.
+
+    Attributes:
+        name: The verb, as on the command line.
+        version: Raised whenever the code would make another artefact from the same inputs.
+        settings: The stage's configuration, a dataclass.
+        inputs: Role -> file or folder.
+    """
+
+    name: str
+    version: int
+    settings: Any
+    inputs: Mapping[str, Path]
+
+
+def manifest_path(artefact: Path) -> Path:
+    """Give the place of an artefact's manifest."""
+    return artefact.with_name(f"{artefact.name}.manifest.json")
+
+
+def read_manifest(artefact: Path) -> Manifest | None:
+    """Read an artefact's manifest; None when it is missing or unreadable."""
+    try:
+        return msgspec.json.decode(manifest_path(artefact).read_bytes(), type=Manifest)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def run_stage(
+    stage: Stage, artefact: Path, work: Callable[[str], dict[str, Any]], verify: bool = False
+) -> Manifest:
+    """Make an artefact unless it is up to date.
+
+    Args:
+        stage: What is to be done, with which settings, from which inputs.
+        artefact: The file or folder to be made.
+        work: Makes it, atomically; takes the stage's key, gives the counts to record.
+        verify: Hash inputs and artefact instead of trusting sizes and time stamps.
+
+    Raises:
+        InputError: an input is missing.
+    """
+    old = read_manifest(artefact)
+    known = old.inputs if old else {}
+    inputs = {
+        role: _marks(path, known.get(role, {}), verify) for role, path in stage.inputs.items()
+    }
+    key = _key(stage, inputs)
+    if old and old.key == key and _is_whole(artefact, old, verify):
+        log.info("%s: %s is up to date", stage.name, artefact)
+        return old
+    started = time.monotonic()
+    info = work(key)
+    info["seconds"] = round(time.monotonic() - started, 2)
+    manifest = Manifest(
+        stage.name, key, plain(stage.settings), inputs, _marks(artefact, {}, True), info
+    )
+    with writing(manifest_path(artefact)) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n")
+    log.info("%s: wrote %s in %.1f s", stage.name, artefact, info["seconds"])
+    return manifest
+
+
+def _key(stage: Stage, inputs: Mapping[str, Mapping[str, FileMark]]) -> str:
+    content = {
+        "stage": stage.name,
+        "version": stage.version,
+        "settings": plain(stage.settings),
+        "inputs": {
+            role: {name: mark.sha256 for name, mark in marks.items()}
+            for role, marks in inputs.items()
+        },
+    }
+    return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+
+
+def _is_whole(artefact: Path, manifest: Manifest, verify: bool) -> bool:
+    try:
+        return _sums(_marks(artefact, manifest.files, verify)) == _sums(manifest.files)
+    except InputError:
+        return False
+
+
+def _sums(marks: Mapping[str, FileMark]) -> dict[str, str]:
+    return {name: mark.sha256 for name, mark in marks.items()}
+
+
+def _marks(path: Path, known: Mapping[str, FileMark], verify: bool) -> dict[str, FileMark]:
+    """Give the mark of every file of an artefact, by its name inside; ``known`` saves hashing."""
+    if not path.exists():
+        raise InputError(f"{path}: expected a file or folder, there is none")
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    names = {f.relative_to(path).as_posix() if path.is_dir() else "": f for f in files}
+    return {name: _mark(file, None if verify else known.get(name)) for name, file in names.items()}
+
+
+def _mark(file: Path, known: FileMark | None) -> FileMark:
+    stat = file.stat()
+    if known and (known.size, known.mtime_ns) == (stat.st_size, stat.st_mtime_ns):
+        return known
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return FileMark(stat.st_size, stat.st_mtime_ns, digest)
