@@ -1,0 +1,1 @@
+"""Citations: the store that holds them."""

@@ -1,0 +1,252 @@
+"""BM25 over a Lucene index: queries made of clauses in, rankings out.
+
+No query parser is involved: a clause's text goes through the index's analyser and becomes a bag of
+words, whatever characters it holds.
+
+Three things make this faster than handing Lucene's hits to Python one by one: Java writes a whole
+result as one JSON string (one crossing of the language border instead of some thousand), document
+ids come from an array instead of stored fields, and ties are broken here instead of by a sort on
+ids inside the search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+import numpy as np
+
+from hybrid_ir.errors import InputError
+from hybrid_ir.records import Clause, Query, Question, Ranked, Ranking
+from hybrid_ir.retrieval.index import (
+    IDS,
+    LUCENE,
+    JavaObject,
+    analyzer,
+    open_reader,
+    open_store,
+    read_settings,
+    searcher_of,
+)
+from hybrid_ir.retrieval.jvm import java_class
+from hybrid_ir.retrieval.rm3 import Rm3Config, expand, useful
+from hybrid_ir.trec import rank
+
+CONTENTS = "contents"
+_NO_LIMIT = 2**31 - 1
+_TIE_MARGIN = 50  # hits beyond the last place, so that most ties there need no second search
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How to search.
+
+    Attributes:
+        hits: Documents a query returns at most.
+        k1: BM25's saturation of term frequency, 0 or more.
+        b: BM25's length normalisation, 0 to 1.
+        threads: Queries searched at the same time.
+        rm3: Pseudo-relevance feedback, or None for none.
+    """
+
+    hits: int = 1000
+    k1: float = 0.9
+    b: float = 0.4
+    threads: int = 2
+    rm3: Rm3Config | None = None
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name}: expected {wanted}, got {value}"
+            for name, wanted, value, fine in (
+                ("hits", "1 or more", self.hits, self.hits >= 1),
+                ("k1", "0 or more", self.k1, 0 <= self.k1 < math.inf),
+                ("b", "0 to 1", self.b, 0 <= self.b <= 1),
+                ("threads", "1 or more", self.threads, self.threads >= 1),
+            )
+            if not fine
+        ]
+        if faults:
+            raise InputError.of_all("these search settings cannot be used:", faults)
+
+
+class _Hit(msgspec.Struct):
+    doc: int
+    score: float
+
+
+class _TopDocs(msgspec.Struct):
+    scoreDocs: list[_Hit]  # noqa: N815 (Lucene's name)
+
+
+_decode_hits = msgspec.json.Decoder(_TopDocs).decode
+
+
+def plain_queries(questions: Iterable[Question], fields: dict[str, float]) -> Iterator[Query]:
+    """Turn questions into queries: the body, looked up in each field with its weight."""
+    for question in questions:
+        clauses = (Clause(question.body, field, weight) for field, weight in fields.items())
+        yield Query(question.id, tuple(clauses))
+
+
+class Searcher:
+    """An open index. Use it in a ``with`` block; threads may share it.
+
+    Raises:
+        InputError: the folder is no whole index.
+    """
+
+    def __init__(self, index: Path, config: SearchConfig = SearchConfig()) -> None:
+        self.config = config
+        self.settings = read_settings(index)
+        self._ids = np.load(index / IDS, mmap_mode="r", allow_pickle=False)
+        self._store = open_store(index)
+        self._reader = open_reader(index / LUCENE)
+        self._lucene = searcher_of(self._reader)
+        bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+        self._lucene.setSimilarity(bm25(config.k1, config.b))
+        java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_NO_LIMIT)
+        self._analyzer = analyzer(self.settings.stemmer, self.settings.keep_stopwords)
+        self._bag = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        self._json = java_class("com.fasterxml.jackson.databind.ObjectMapper")()
+        self._pool = ThreadPoolExecutor(config.threads)
+
+    def __enter__(self) -> Searcher:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the index."""
+        self._pool.shutdown(cancel_futures=True)
+        self._reader.close()
+        self._store.close()
+
+    def search_all(self, queries: Iterable[Query]) -> Iterator[tuple[str, Ranking]]:
+        """Search many queries at once; results stream in the queries' order.
+
+        Only as many results are held as there are threads to fill, so memory does not grow with
+        the number of queries.
+        """
+        waiting: deque[tuple[str, Future[Ranking]]] = deque()
+        for query in queries:
+            waiting.append((query.question_id, self._pool.submit(self.search, query)))
+            if len(waiting) > 2 * self.config.threads:
+                question_id, future = waiting.popleft()
+                yield question_id, future.result()
+        while waiting:
+            question_id, future = waiting.popleft()
+            yield question_id, future.result()
+
+    def search(self, query: Query) -> Ranking:
+        """Rank documents for one query: at most ``hits``, ties broken by document id.
+
+        A query without any indexed word has an empty ranking.
+
+        Raises:
+            InputError: a field the index lacks, or a boost that is negative or not finite.
+        """
+        faults = [fault for clause in query.clauses for fault in self._faults(clause)]
+        if faults:
+            raise InputError.of_all(f"query of question {query.question_id}:", faults)
+        java_query = self._to_java(query.clauses)
+        if self.config.rm3:
+            java_query = self._with_feedback(query, java_query, self.config.rm3)
+        return self._rank(java_query, self.config.hits)
+
+    def analyse(self, text: str) -> list[str]:
+        """Give the terms of a text as the index has them."""
+        utils = java_class("io.anserini.analysis.AnalyzerUtils")
+        return list(utils.analyze(self._analyzer, _encodable(text)))
+
+    def _faults(self, clause: Clause) -> Iterator[str]:
+        if clause.field not in self.settings.fields:
+            yield (
+                f"the index has no field {clause.field!r} (it has"
+                f" {', '.join(self.settings.fields)}): index with fields=[{clause.field}]"
+            )
+        if not 0 <= clause.boost < math.inf:
+            yield f"a boost must be a finite number from 0, got {clause.boost}"
+
+    def _to_java(self, clauses: Iterable[Clause]) -> JavaObject:
+        builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+        occur = java_class("org.apache.lucene.search.BooleanClause$Occur")
+        kinds = {"should": occur.SHOULD, "must": occur.MUST, "filter": occur.FILTER}
+        boosted = java_class("org.apache.lucene.search.BoostQuery")
+        for clause in clauses:
+            words = self._bag.buildQuery(clause.field, self._analyzer, _encodable(clause.text))
+            if clause.operator == "should" or words.toString():  # stop words require nothing
+                builder.add(boosted(words, clause.boost), kinds[clause.operator])
+        return builder.build()
+
+    def _rank(self, java_query: JavaObject, size: int) -> Ranking:
+        """Search and break ties; a tie across the last place is looked at as a whole."""
+        wanted = size + _TIE_MARGIN
+        while True:
+            hits = self._hits(java_query, wanted)
+            all_of_the_tie = len(hits) < wanted or hits[-1].score < hits[size - 1].score
+            if all_of_the_tie or wanted >= len(self._ids):
+                return self._in_order(hits, size)
+            wanted = min(4 * wanted, len(self._ids))
+
+    def _hits(self, java_query: JavaObject, size: int) -> list[_Hit]:
+        top = self._lucene.search(java_query, size)
+        return _decode_hits(self._json.writeValueAsString(top)).scoreDocs
+
+    def _in_order(self, hits: list[_Hit], size: int) -> Ranking:
+        """Give the first ``size`` hits with their ids, ordered by the project's tie rule."""
+        if not hits:
+            return ()
+        ids = self._ids[[hit.doc for hit in hits]]
+        scores = [hit.score for hit in hits]
+        if ids.dtype.kind != "i":
+            return rank(zip((name.decode() for name in ids.tolist()), scores, strict=True))[:size]
+        order = np.lexsort((ids, np.negative(scores)))[:size]
+        return tuple(map(Ranked, map(str, ids[order].tolist()), np.take(scores, order).tolist()))
+
+    def _with_feedback(self, query: Query, java_query: JavaObject, rm3: Rm3Config) -> JavaObject:
+        """Expand a query by RM3; texts of the feedback documents come from the store."""
+        if any(clause.field != CONTENTS or clause.operator != "should" for clause in query.clauses):
+            raise InputError(
+                f"query of question {query.question_id}: RM3 works on optional clauses of the field"
+                f" {CONTENTS}; leave out field weights or RM3"
+            )
+        terms: dict[str, float] = defaultdict(float)
+        for clause in query.clauses:
+            for term in self.analyse(clause.text):
+                terms[term] += clause.boost
+        top = self._rank(java_query, rm3.documents)
+        found = self._store.find(document for document, _ in top)
+        feedback = [(Counter(self.analyse(found[d].text)), score) for d, score in top]
+        return self._weighted_terms(expand(terms, feedback, rm3, self._is_useful))
+
+    def _is_useful(self, term: str) -> bool:
+        java_term = java_class("org.apache.lucene.index.Term")(CONTENTS, term)
+        return useful(term, self._reader.docFreq(java_term), self._reader.numDocs())
+
+    def _weighted_terms(self, weights: dict[str, float]) -> JavaObject:
+        builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
+        should = java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+        java_term = java_class("org.apache.lucene.index.Term")
+        term_query = java_class("org.apache.lucene.search.TermQuery")
+        boosted = java_class("org.apache.lucene.search.BoostQuery")
+        for term, weight in weights.items():
+            builder.add(boosted(term_query(java_term(CONTENTS, term)), weight), should)
+        return builder.build()
+
+
+def _encodable(text: str) -> str:
+    """Replace half surrogates, which no Java string can take over from Python, by blanks."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", " ")

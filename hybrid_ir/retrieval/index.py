@@ -1,0 +1,284 @@
+"""Building the Lucene index and the document store that goes with it, in one pass.
+
+An index folder holds
+
+- ``lucene/``: Lucene's own files, written by Anserini's SimpleIndexer (several threads in Java),
+- ``documents.sqlite``: every document, for whoever needs its text (:class:`DocumentStore`),
+- ``ids.npy``: the document id of every Lucene document, in Lucene's numbering,
+- ``index.json``: the settings (analysis, fields) a search must share, and counts.
+
+Lucene stores nothing but the ids: texts stand once, in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+from hybrid_ir.errors import InputError
+from hybrid_ir.files import read_jsonl_lines, replacing
+from hybrid_ir.pubmed.store import DocumentStore, StoreWriter
+from hybrid_ir.records import Document
+from hybrid_ir.retrieval.jvm import anserini_jar, java_class
+
+ExtraField = Literal["title", "abstract", "mesh"]
+
+LUCENE = "lucene"
+STORE = "documents.sqlite"
+IDS = "ids.npy"
+SETTINGS = "index.json"
+
+_BATCH = 5_000
+_ID_PAGE = 20_000
+
+JavaObject: TypeAlias = Any
+"""An object of a class that pyjnius makes while running; no type stubs can exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexConfig:
+    """How documents are analysed and which fields the index has.
+
+    Attributes:
+        fields: Fields beside ``contents`` (title and abstract together), each with statistics of
+            its own, for field weights.
+        stemmer: ``porter`` (Anserini's default), ``krovetz`` or ``none``.
+        keep_stopwords: Index Lucene's English stop words, too.
+        threads: Indexing threads in Java.
+        buffer_mb: Memory Lucene fills before it writes a segment, in MB.
+    """
+
+    fields: tuple[ExtraField, ...] = ()
+    stemmer: Literal["porter", "krovetz", "none"] = "porter"
+    keep_stopwords: bool = False
+    threads: int = 2
+    buffer_mb: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """What ``index.json`` records of an index."""
+
+    fields: tuple[str, ...]
+    stemmer: str
+    keep_stopwords: bool
+    anserini: str
+    documents: int
+    without_text: int
+
+
+def analyzer(stemmer: str, keep_stopwords: bool) -> JavaObject:
+    """Give Anserini's English analyser, the same for indexing and searching."""
+    java = java_class("io.anserini.analysis.DefaultEnglishAnalyzer")
+    return java.fromArguments(stemmer, keep_stopwords, None)
+
+
+def read_documents(paths: Iterable[Path]) -> Iterator[Document]:
+    """Stream documents from JSONL files.
+
+    Raises:
+        InputError: a line that is no document, or an id that is empty or holds white space.
+    """
+    for path in paths:
+        for number, document in read_jsonl_lines(path, Document):
+            if len(document.id.split()) != 1 or document.id != document.id.strip():
+                raise InputError(
+                    f"{path}:{number}: expected an id without white space, got {document.id!r}"
+                )
+            yield document
+
+
+def build_index(
+    documents: Iterable[Document],
+    output: Path,
+    config: IndexConfig,
+    progress: Callable[[int], object] = lambda _: None,
+) -> IndexSettings:
+    """Index documents into a new folder, which replaces ``output`` only when it is whole.
+
+    A document whose title and abstract are blank cannot be found by its words: the store has it,
+    the index has not, and ``without_text`` counts it.
+
+    Args:
+        documents: Streamed; a few batches at a time are in memory.
+        output: The index folder.
+        config: Analysis, fields, threads.
+        progress: Called with the number of documents of each batch.
+
+    Raises:
+        InputError: two documents with one id, or no document at all.
+    """
+    with replacing(output) as folder:
+        folder.mkdir()
+        census = _fill(documents, folder, config, progress)
+        if not census.seen:
+            raise InputError(f"no documents to index into {output}")
+        _write_ids(folder, census, config.threads)
+        settings = IndexSettings(
+            fields=("contents", *config.fields),
+            stemmer=config.stemmer,
+            keep_stopwords=config.keep_stopwords,
+            anserini=anserini_jar().name.removeprefix("anserini-").removesuffix("-fatjar.jar"),
+            documents=census.seen,
+            without_text=census.seen - census.indexed,
+        )
+        (folder / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(settings)))
+    return settings
+
+
+def read_settings(index: Path) -> IndexSettings:
+    """Read an index folder's settings.
+
+    Raises:
+        InputError: the folder is missing or is not an index.
+    """
+    try:
+        return msgspec.json.decode((index / SETTINGS).read_bytes(), type=IndexSettings)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise InputError(
+            f"{index}: expected an index folder with {SETTINGS} ({error}): run hybrid-ir index"
+        ) from error
+
+
+def open_store(index: Path) -> DocumentStore:
+    """Open the document store of an index folder."""
+    return DocumentStore(index / STORE)
+
+
+def open_reader(lucene: Path) -> JavaObject:
+    """Open Lucene's files for reading; the caller closes the reader."""
+    folder = java_class("java.io.File")(str(lucene)).toPath()
+    directory = java_class("org.apache.lucene.store.FSDirectory").open(folder)
+    return java_class("org.apache.lucene.index.DirectoryReader").open(directory)
+
+
+def searcher_of(reader: JavaObject) -> JavaObject:
+    """Give a Lucene searcher over an open reader."""
+    from jnius import cast
+
+    # without the cast pyjnius picks the constructor for another supertype
+    plain = cast("org.apache.lucene.index.IndexReader", reader)
+    return java_class("org.apache.lucene.search.IndexSearcher")(plain)
+
+
+@dataclass(slots=True)
+class _Census:
+    """What passed through the indexer, and what its ids look like."""
+
+    seen: int = 0
+    indexed: int = 0
+    integers: bool = True
+    width: int = 1
+
+    def count(self, documents: list[Document], indexed: list[Document]) -> None:
+        self.seen += len(documents)
+        self.indexed += len(indexed)
+        self.integers = self.integers and all(_is_integer(document.id) for document in indexed)
+        self.width = max(self.width, *(len(document.id.encode()) for document in documents))
+
+
+def _is_integer(document_id: str) -> bool:
+    """Say whether an id can be kept as a number and brought back unchanged."""
+    return (
+        document_id.isascii()
+        and document_id.isdigit()
+        and len(document_id) <= 18
+        and (document_id[0] != "0" or document_id == "0")
+    )
+
+
+def _fill(
+    documents: Iterable[Document],
+    folder: Path,
+    config: IndexConfig,
+    progress: Callable[[int], object],
+) -> _Census:
+    """Write store and Lucene index."""
+    store = StoreWriter(folder / STORE)
+    indexer = _indexer(folder / LUCENE, config)
+    census = _Census()
+    stream = iter(documents)
+    # Java indexes one batch (without the interpreter lock) while the next is read and stored here.
+    with ThreadPoolExecutor(1) as java:
+        pending: Future[None] | None = None
+        while batch := list(islice(stream, _BATCH)):
+            store.add(batch)
+            with_text = [document for document in batch if document.text.strip()]
+            lines = [_lucene_json(document, config.fields) for document in with_text]
+            if pending:
+                pending.result()
+            pending = java.submit(_add, indexer, lines)
+            census.count(batch, with_text)
+            progress(len(batch))
+        if pending:
+            pending.result()
+        indexer.close()
+    store.close()
+    return census
+
+
+def _indexer(folder: Path, config: IndexConfig) -> JavaObject:
+    arguments = ["-collection", "JsonCollection", "-input", "", "-index", str(folder)]
+    arguments += ["-threads", str(config.threads), "-stemmer", config.stemmer]
+    arguments += ["-keepStopwords"] if config.keep_stopwords else []
+    arguments += ["-fields", *config.fields] if config.fields else []
+    indexer = java_class("io.anserini.index.SimpleIndexer")(arguments)
+    # SimpleIndexer asks for 2 GB whatever the heap is; Lucene takes a smaller buffer at any time
+    indexer.writer.getConfig().setRAMBufferSizeMB(float(config.buffer_mb))
+    return indexer
+
+
+def _add(indexer: JavaObject, lines: list[str]) -> None:
+    count: int = indexer.addRawDocuments(lines) if lines else 0
+    if count != len(lines):
+        raise RuntimeError(f"Lucene took {count} of {len(lines)} documents")
+
+
+def _lucene_json(document: Document, fields: tuple[ExtraField, ...]) -> str:
+    values = {"id": document.id, "contents": document.text}
+    if "title" in fields:
+        values["title"] = document.title
+    if "abstract" in fields:
+        values["abstract"] = document.abstract
+    if "mesh" in fields:
+        values["mesh"] = " ".join(document.mesh)
+    return msgspec.json.encode(values).decode()
+
+
+def _write_ids(folder: Path, census: _Census, threads: int) -> None:
+    """Write ``ids.npy``: integers where every id is one, fixed-width UTF-8 otherwise."""
+    dtype = np.dtype(np.int64) if census.integers else np.dtype(f"S{census.width}")
+    ids = np.lib.format.open_memmap(folder / IDS, "w+", dtype, (census.indexed,))
+    reader = open_reader(folder / LUCENE)
+    if reader.maxDoc() != census.indexed:
+        raise RuntimeError(f"Lucene holds {reader.maxDoc()} of {census.indexed} documents")
+    searcher = searcher_of(reader)
+
+    def fill(start: int) -> None:
+        page = _ids_from(searcher, start)
+        ids[start : start + len(page)] = [int(i) if census.integers else i.encode() for i in page]
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(fill, range(0, census.indexed, _ID_PAGE)):
+            pass
+    reader.close()
+    ids.flush()
+
+
+def _ids_from(searcher: JavaObject, start: int) -> list[str]:
+    """Give the ids of a page of Lucene's documents, in its numbering, in a few calls to Java."""
+    everything = java_class("org.apache.lucene.search.MatchAllDocsQuery")()
+    if start == 0:
+        page = searcher.search(everything, _ID_PAGE)
+    else:  # all documents score 1.0, so 'after' means after this number
+        before = java_class("org.apache.lucene.search.ScoreDoc")(start - 1, 1.0)
+        page = searcher.searchAfter(before, everything, _ID_PAGE)
+    ids: list[str] = java_class("io.anserini.search.ScoredDocs").fromTopDocs(page, searcher).docids
+    return ids

