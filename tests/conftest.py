@@ -1,0 +1,52 @@
+"""Fixtures of all tests, and the rule for tests that need the shared data folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The shared data folder; tests that use it are marked ``shared``."""
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def mini() -> Path:
+    """The example collection that lies in the repository."""
+    return ROOT / "examples" / "bioasq-mini"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the marked tests where the folder is missing; never in CI."""
+    if SHARED.is_dir():
+        return
+    for item in items:
+        if item.get_closest_marker("shared"):
+            item.add_marker(pytest.mark.skip(reason="the shared data folder is not beside the checkout"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped for want of the shared folder."""
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if "shared" in report.keywords
+    ]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} tests skipped: they need {SHARED}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
+    """Fail the session in CI when the shared folder is missing: nothing is skipped there."""
+    if os.environ.get("CI") and not SHARED.is_dir():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    yield
