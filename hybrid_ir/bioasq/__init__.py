@@ -1,0 +1,1 @@
+"""Everything that knows BioASQ: its files, its submissions and its measures."""
