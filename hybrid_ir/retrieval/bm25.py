@@ -14,8 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -27,14 +26,14 @@ from hybrid_ir.records import Clause, Query, Question, Ranked, Ranking
 from hybrid_ir.retrieval.index import (
     IDS,
     LUCENE,
-    JavaObject,
     analyzer,
     open_reader,
     open_store,
     read_settings,
     searcher_of,
 )
-from hybrid_ir.retrieval.jvm import java_class
+from hybrid_ir.retrieval.jvm import JavaObject, java_class, lock
+from hybrid_ir.retrieval.parallel import Found, SearchPool
 from hybrid_ir.retrieval.rm3 import Rm3Config, expand, useful
 from hybrid_ir.trec import rank
 
@@ -53,6 +52,8 @@ class SearchConfig:
         b: BM25's length normalisation, 0 to 1.
         threads: Queries searched at the same time.
         rm3: Pseudo-relevance feedback, or None for none.
+        fields: Weights of the index's fields a question is looked up in; none means ``contents``,
+            title and abstract as one.
     """
 
     hits: int = 1000
@@ -60,6 +61,7 @@ class SearchConfig:
     b: float = 0.4
     threads: int = 2
     rm3: Rm3Config | None = None
+    fields: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         faults = [
@@ -85,13 +87,24 @@ class _TopDocs(msgspec.Struct):
     scoreDocs: list[_Hit]  # noqa: N815 (Lucene's name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search under way."""
+
+    query: JavaObject
+    size: int
+    wanted: int
+    found: Found
+
+
 _decode_hits = msgspec.json.Decoder(_TopDocs).decode
 
 
 def plain_queries(questions: Iterable[Question], fields: dict[str, float]) -> Iterator[Query]:
     """Turn questions into queries: the body, looked up in each field with its weight."""
+    weights = fields or {CONTENTS: 1.0}
     for question in questions:
-        clauses = (Clause(question.body, field, weight) for field, weight in fields.items())
+        clauses = (Clause(question.body, name, weight) for name, weight in weights.items())
         yield Query(question.id, tuple(clauses))
 
 
@@ -107,15 +120,15 @@ class Searcher:
         self.settings = read_settings(index)
         self._ids = np.load(index / IDS, mmap_mode="r", allow_pickle=False)
         self._store = open_store(index)
-        self._reader = open_reader(index / LUCENE)
-        self._lucene = searcher_of(self._reader)
-        bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
-        self._lucene.setSimilarity(bm25(config.k1, config.b))
-        java_class("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(_NO_LIMIT)
-        self._analyzer = analyzer(self.settings.stemmer, self.settings.keep_stopwords)
-        self._bag = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
-        self._json = java_class("com.fasterxml.jackson.databind.ObjectMapper")()
-        self._pool = ThreadPoolExecutor(config.threads)
+        with lock:
+            self._reader = open_reader(index / LUCENE)
+            bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+            searcher = searcher_of(self._reader)
+            searcher.setSimilarity(bm25(config.k1, config.b))
+            searcher.setMaxClauseCount(_NO_LIMIT)
+            self._pool = SearchPool(searcher, config.threads)
+            self._analyzer = analyzer(self.settings.stemmer, self.settings.keep_stopwords)
+            self._bag = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
 
     def __enter__(self) -> Searcher:
         return self
@@ -130,25 +143,26 @@ class Searcher:
 
     def close(self) -> None:
         """Close the index."""
-        self._pool.shutdown(cancel_futures=True)
-        self._reader.close()
+        self._pool.close()
+        with lock:
+            self._reader.close()
         self._store.close()
 
     def search_all(self, queries: Iterable[Query]) -> Iterator[tuple[str, Ranking]]:
-        """Search many queries at once; results stream in the queries' order.
+        """Search many queries, several at a time; results stream in the queries' order.
 
-        Only as many results are held as there are threads to fill, so memory does not grow with
-        the number of queries.
+        Only as many results are held as keep the threads busy, so memory does not grow with the
+        number of queries.
         """
-        waiting: deque[tuple[str, Future[Ranking]]] = deque()
+        started: deque[tuple[str, _Search]] = deque()
         for query in queries:
-            waiting.append((query.question_id, self._pool.submit(self.search, query)))
-            if len(waiting) > 2 * self.config.threads:
-                question_id, future = waiting.popleft()
-                yield question_id, future.result()
-        while waiting:
-            question_id, future = waiting.popleft()
-            yield question_id, future.result()
+            started.append((query.question_id, self._start(query)))
+            if len(started) > 2 * self.config.threads:
+                question_id, search = started.popleft()
+                yield question_id, self._finish(search)
+        while started:
+            question_id, search = started.popleft()
+            yield question_id, self._finish(search)
 
     def search(self, query: Query) -> Ranking:
         """Rank documents for one query: at most ``hits``, ties broken by document id.
@@ -158,18 +172,27 @@ class Searcher:
         Raises:
             InputError: a field the index lacks, or a boost that is negative or not finite.
         """
-        faults = [fault for clause in query.clauses for fault in self._faults(clause)]
-        if faults:
-            raise InputError.of_all(f"query of question {query.question_id}:", faults)
-        java_query = self._to_java(query.clauses)
-        if self.config.rm3:
-            java_query = self._with_feedback(query, java_query, self.config.rm3)
-        return self._rank(java_query, self.config.hits)
+        return self._finish(self._start(query))
 
     def analyse(self, text: str) -> list[str]:
         """Give the terms of a text as the index has them."""
-        utils = java_class("io.anserini.analysis.AnalyzerUtils")
-        return list(utils.analyze(self._analyzer, _encodable(text)))
+        with lock:
+            utils = java_class("io.anserini.analysis.AnalyzerUtils")
+            return list(utils.analyze(self._analyzer, _encodable(text)))
+
+    def _start(self, query: Query) -> _Search:
+        faults = [fault for clause in query.clauses for fault in self._faults(clause)]
+        if faults:
+            raise InputError.of_all(f"query of question {query.question_id}:", faults)
+        with lock:
+            java_query = self._to_java(query.clauses)
+            if self.config.rm3:
+                java_query = self._with_feedback(query, java_query, self.config.rm3)
+            return self._search(java_query, self.config.hits)
+
+    def _search(self, java_query: JavaObject, size: int) -> _Search:
+        wanted = size + _TIE_MARGIN
+        return _Search(java_query, size, wanted, self._pool.submit(java_query, wanted))
 
     def _faults(self, clause: Clause) -> Iterator[str]:
         if clause.field not in self.settings.fields:
@@ -191,19 +214,18 @@ class Searcher:
                 builder.add(boosted(words, clause.boost), kinds[clause.operator])
         return builder.build()
 
-    def _rank(self, java_query: JavaObject, size: int) -> Ranking:
-        """Search and break ties; a tie across the last place is looked at as a whole."""
-        wanted = size + _TIE_MARGIN
-        while True:
-            hits = self._hits(java_query, wanted)
-            all_of_the_tie = len(hits) < wanted or hits[-1].score < hits[size - 1].score
-            if all_of_the_tie or wanted >= len(self._ids):
-                return self._in_order(hits, size)
-            wanted = min(4 * wanted, len(self._ids))
-
-    def _hits(self, java_query: JavaObject, size: int) -> list[_Hit]:
-        top = self._lucene.search(java_query, size)
-        return _decode_hits(self._json.writeValueAsString(top)).scoreDocs
+    def _finish(self, search: _Search) -> Ranking:
+        """Wait for the hits and break ties; a tie across the last place is looked at as a whole."""
+        with lock:
+            hits = _decode_hits(search.found.get()).scoreDocs
+            wanted = search.wanted
+            while (
+                len(hits) == wanted < len(self._ids)
+                and hits[-1].score == hits[search.size - 1].score
+            ):
+                wanted = min(4 * wanted, len(self._ids))
+                hits = _decode_hits(self._pool.submit(search.query, wanted).get()).scoreDocs
+        return self._in_order(hits, search.size)
 
     def _in_order(self, hits: list[_Hit], size: int) -> Ranking:
         """Give the first ``size`` hits with their ids, ordered by the project's tie rule."""
@@ -227,7 +249,7 @@ class Searcher:
         for clause in query.clauses:
             for term in self.analyse(clause.text):
                 terms[term] += clause.boost
-        top = self._rank(java_query, rm3.documents)
+        top = self._finish(self._search(java_query, rm3.documents))
         found = self._store.find(document for document, _ in top)
         feedback = [(Counter(self.analyse(found[d].text)), score) for d, score in top]
         return self._weighted_terms(expand(terms, feedback, rm3, self._is_useful))

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -26,7 +26,7 @@ from hybrid_ir.errors import InputError
 from hybrid_ir.files import read_jsonl_lines, replacing
 from hybrid_ir.pubmed.store import DocumentStore, StoreWriter
 from hybrid_ir.records import Document
-from hybrid_ir.retrieval.jvm import anserini_jar, java_class
+from hybrid_ir.retrieval.jvm import JavaObject, anserini_jar, java_class, lock
 
 ExtraField = Literal["title", "abstract", "mesh"]
 
@@ -37,9 +37,6 @@ SETTINGS = "index.json"
 
 _BATCH = 5_000
 _ID_PAGE = 20_000
-
-JavaObject: TypeAlias = Any
-"""An object of a class that pyjnius makes while running; no type stubs can exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,8 @@ def build_index(
         census = _fill(documents, folder, config, progress)
         if not census.seen:
             raise InputError(f"no documents to index into {output}")
-        _write_ids(folder, census, config.threads)
+        with lock:
+            _write_ids(folder, census)
         settings = IndexSettings(
             fields=("contents", *config.fields),
             stemmer=config.stemmer,
@@ -156,16 +154,16 @@ def open_reader(lucene: Path) -> JavaObject:
     """Open Lucene's files for reading; the caller closes the reader."""
     folder = java_class("java.io.File")(str(lucene)).toPath()
     directory = java_class("org.apache.lucene.store.FSDirectory").open(folder)
-    return java_class("org.apache.lucene.index.DirectoryReader").open(directory)
+    reader = java_class("org.apache.lucene.index.DirectoryReader").open(directory)
+    from jnius import cast  # the JVM runs by now
+
+    # pyjnius picks among overloads by the declared type: most of Lucene's take an IndexReader
+    return cast("org.apache.lucene.index.IndexReader", reader)
 
 
 def searcher_of(reader: JavaObject) -> JavaObject:
     """Give a Lucene searcher over an open reader."""
-    from jnius import cast
-
-    # without the cast pyjnius picks the constructor for another supertype
-    plain = cast("org.apache.lucene.index.IndexReader", reader)
-    return java_class("org.apache.lucene.search.IndexSearcher")(plain)
+    return java_class("org.apache.lucene.search.IndexSearcher")(reader)
 
 
 @dataclass(slots=True)
@@ -202,7 +200,8 @@ def _fill(
 ) -> _Census:
     """Write store and Lucene index."""
     store = StoreWriter(folder / STORE)
-    indexer = _indexer(folder / LUCENE, config)
+    with lock:
+        indexer = _indexer(folder / LUCENE, config)
     census = _Census()
     stream = iter(documents)
     # Java indexes one batch (without the interpreter lock) while the next is read and stored here.
@@ -219,6 +218,7 @@ def _fill(
             progress(len(batch))
         if pending:
             pending.result()
+    with lock:
         indexer.close()
     store.close()
     return census
@@ -236,7 +236,8 @@ def _indexer(folder: Path, config: IndexConfig) -> JavaObject:
 
 
 def _add(indexer: JavaObject, lines: list[str]) -> None:
-    count: int = indexer.addRawDocuments(lines) if lines else 0
+    with lock:
+        count: int = indexer.addRawDocuments(lines) if lines else 0
     if count != len(lines):
         raise RuntimeError(f"Lucene took {count} of {len(lines)} documents")
 
@@ -252,7 +253,7 @@ def _lucene_json(document: Document, fields: tuple[ExtraField, ...]) -> str:
     return msgspec.json.encode(values).decode()
 
 
-def _write_ids(folder: Path, census: _Census, threads: int) -> None:
+def _write_ids(folder: Path, census: _Census) -> None:
     """Write ``ids.npy``: integers where every id is one, fixed-width UTF-8 otherwise."""
     dtype = np.dtype(np.int64) if census.integers else np.dtype(f"S{census.width}")
     ids = np.lib.format.open_memmap(folder / IDS, "w+", dtype, (census.indexed,))
@@ -260,14 +261,9 @@ def _write_ids(folder: Path, census: _Census, threads: int) -> None:
     if reader.maxDoc() != census.indexed:
         raise RuntimeError(f"Lucene holds {reader.maxDoc()} of {census.indexed} documents")
     searcher = searcher_of(reader)
-
-    def fill(start: int) -> None:
+    for start in range(0, census.indexed, _ID_PAGE):
         page = _ids_from(searcher, start)
         ids[start : start + len(page)] = [int(i) if census.integers else i.encode() for i in page]
-
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(fill, range(0, census.indexed, _ID_PAGE)):
-            pass
     reader.close()
     ids.flush()
 

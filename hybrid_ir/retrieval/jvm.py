@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import threading
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hybrid_ir.errors import InputError
 
@@ -19,6 +20,12 @@ MEMORY_VARIABLE = "HYBRID_IR_JVM_MEMORY"
 """Environment variable with the JVM's heap limit, in Java's notation, such as ``4g``."""
 
 DEFAULT_MEMORY = "2g"
+
+JavaObject: TypeAlias = Any
+"""A Java class or object; pyjnius makes their types while running, so no stubs can exist."""
+
+lock = threading.RLock()
+"""Held around calls into Java: pyjnius confuses the objects of threads that call at once."""
 
 _kept: list[object] = []  # Java holds a logger weakly: without this its level would be forgotten
 
@@ -86,7 +93,7 @@ def _quieten_lucene() -> None:
 
 
 @cache
-def java_class(name: str) -> Any:  # noqa: ANN401 (pyjnius makes the classes while running)
+def java_class(name: str) -> JavaObject:
     """Give a Java class by its full name, starting the JVM if need be."""
     start_jvm()
     from jnius import autoclass
