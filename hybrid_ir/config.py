@@ -45,10 +45,10 @@ def load_config(
         faults += [f"{source}: {fault}"] if fault else []
     if faults:
         raise InputError.of_all("this configuration cannot be used:", faults)
-    merged = OmegaConf.merge(OmegaConf.structured(schema), given)
-    if missing := sorted(OmegaConf.missing_keys(merged)):
-        raise InputError(f"this configuration needs values for: {', '.join(missing)}")
     try:
+        merged = OmegaConf.merge(OmegaConf.structured(schema), given)
+        if missing := sorted(OmegaConf.missing_keys(merged)):
+            raise InputError(f"this configuration needs values for: {', '.join(missing)}")
         return typing.cast(Config, OmegaConf.to_object(merged))
     except OmegaConfBaseException as error:
         raise InputError(f"this configuration cannot be used: {_first_line(error)}") from error
@@ -93,13 +93,13 @@ def _given(path: Path | None, overrides: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"expected key=value, got {item!r}")
     try:
         loaded = OmegaConf.load(path) if path else OmegaConf.create()
+        if not isinstance(loaded, DictConfig):
+            raise InputError(f"{path}: expected keys and values, got a list")
         given = OmegaConf.merge(loaded, OmegaConf.from_dotlist(list(overrides)))
     except (yaml.YAMLError, OmegaConfBaseException, UnicodeDecodeError) as error:
         raise InputError(f"{path or 'command line'}: not YAML: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: expected a YAML file: {error.strerror}") from error
-    if not isinstance(given, DictConfig):
-        raise InputError(f"{path}: expected keys and values, got a list")
     return typing.cast(dict[str, Any], OmegaConf.to_container(given))
 
 

@@ -38,13 +38,21 @@ class FileMark:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """What an input was: the key of the artefact it is, or the hash of its content."""
+
+    identity: str
+    files: dict[str, FileMark]
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The content of a manifest file."""
 
     stage: str
     key: str
     settings: dict[str, Any]
-    inputs: dict[str, dict[str, FileMark]]
+    inputs: dict[str, Input]
     files: dict[str, FileMark]
     info: dict[str, Any]
 
@@ -95,9 +103,7 @@ def run_stage(
     """
     old = read_manifest(artefact)
     known = old.inputs if old else {}
-    inputs = {
-        role: _marks(path, known.get(role, {}), verify) for role, path in stage.inputs.items()
-    }
+    inputs = {role: _input(path, known.get(role), verify) for role, path in stage.inputs.items()}
     key = _key(stage, inputs)
     if old and old.key == key and _is_whole(artefact, old, verify):
         log.info("%s: %s is up to date", stage.name, artefact)
@@ -114,16 +120,25 @@ def run_stage(
     return manifest
 
 
-def _key(stage: Stage, inputs: Mapping[str, Mapping[str, FileMark]]) -> str:
+def _input(path: Path, known: Input | None, verify: bool) -> Input:
+    maker = read_manifest(path)
+    if maker and _is_whole(path, maker, verify):
+        return Input(maker.key, maker.files)
+    marks = _marks(path, known.files if known else {}, verify)
+    return Input(_hash(_sums(marks)), marks)
+
+
+def _key(stage: Stage, inputs: Mapping[str, Input]) -> str:
     content = {
         "stage": stage.name,
         "version": stage.version,
         "settings": plain(stage.settings),
-        "inputs": {
-            role: {name: mark.sha256 for name, mark in marks.items()}
-            for role, marks in inputs.items()
-        },
+        "inputs": {role: item.identity for role, item in inputs.items()},
     }
+    return _hash(content)
+
+
+def _hash(content: dict[str, Any] | dict[str, str]) -> str:
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
 
 

@@ -42,15 +42,17 @@ def format_ranking(question_id: str, ranking: Ranking, name: str) -> str:
     Raises:
         InputError: an id or the run's name is empty or holds white space, which the format cannot.
     """
-    lines = [
+    _refuse_blanks([name, question_id, *(document for document, _ in ranking)])
+    return "".join(
         f"{question_id} Q0 {document} {position} {score!r} {name}\n"
         for position, (document, score) in enumerate(ranking, start=1)
-    ]
-    text = "".join(lines)
-    if len(text.split()) != 6 * len(lines):
-        faulty = [t for t in (name, question_id, *(d for d, _ in ranking)) if t.split() != [t]]
-        raise InputError(f"a TREC run cannot hold {faulty!r}: ids and names have no white space")
-    return text
+    )
+
+
+def _refuse_blanks(tokens: list[str]) -> None:
+    if " ".join(tokens).split() != tokens:
+        faulty = [token for token in tokens if token.split() != [token]]
+        raise InputError(f"TREC files cannot hold {faulty!r}: ids and names have no white space")
 
 
 def write_run(path: Path, rankings: Rankings, name: str) -> int:
@@ -111,9 +113,14 @@ def _run_lines(path: Path) -> Iterator[tuple[int, str, str, int, float, str]]:
 
 
 def write_qrels(path: Path, qrels: Qrels) -> None:
-    """Write qrels, questions and documents in their given order."""
+    """Write qrels, questions and documents in their given order.
+
+    Raises:
+        InputError: an id is empty or holds white space, which the format cannot.
+    """
     with writing(path) as file:
         for question_id, grades in qrels.items():
+            _refuse_blanks([question_id, *grades])
             for document, grade in grades.items():
                 file.write(f"{question_id} 0 {document} {grade}\n")
 
@@ -122,8 +129,8 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
     """Read qrels; grades may be negative, as in TREC-COVID.
 
     Raises:
-        InputError: a line without its four fields, a grade that is no integer, a document graded
-            twice for a question.
+        InputError: a line without its four fields, a grade that is no integer, a document with
+            two grades for a question.
     """
     qrels: dict[str, dict[str, int]] = {}
     for number, line in read_lines(path):
@@ -139,3 +146,24 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
                 f"{path}:{number}: {document} has two grades for question {question_id}"
             )
     return qrels
+
+
+def completed(partial: Path) -> set[str]:
+    """Give the questions that an interrupted, growing run holds whole, and cut off the rest.
+
+    The last question may lack documents, and the last line its end, so it is dropped: what is left
+    can be appended to. A file that is not there holds none.
+    """
+    if not partial.exists():
+        return set()
+    done: set[str] = set()
+    last, whole, offset = b"", 0, 0
+    with partial.open("rb+") as file:
+        for line in file:
+            question_id = line.partition(b" ")[0]
+            if question_id != last:
+                done.add(last.decode())
+                last, whole = question_id, offset
+            offset += len(line)
+        file.truncate(whole)
+    return done - {""}

@@ -6,7 +6,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# no deadline: tests never assert times; in CI the same examples each time
+hypothesis.settings.register_profile(
+    "project", deadline=None, derandomize=bool(os.environ.get("CI"))
+)
+hypothesis.settings.load_profile("project")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -30,7 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return
     for item in items:
         if item.get_closest_marker("shared"):
-            item.add_marker(pytest.mark.skip(reason="the shared data folder is not beside the checkout"))
+            item.add_marker(
+                pytest.mark.skip(reason="the shared data folder is not beside the checkout")
+            )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

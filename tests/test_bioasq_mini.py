@@ -21,11 +21,16 @@ def build(shared: Path, output: Path) -> subprocess.CompletedProcess[str]:
 
 
 def files(folder: Path) -> dict[str, bytes]:
+    """Contents by name; unzipped, since another zlib may pack the same text otherwise."""
     return {
-        str(path.relative_to(folder)): path.read_bytes()
+        str(path.relative_to(folder)): read_bytes(path)
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def read_bytes(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
 def questions(path: Path) -> list[dict[str, object]]:

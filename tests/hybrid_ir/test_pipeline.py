@@ -1,0 +1,168 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from hybrid_ir import pipeline
+from hybrid_ir.bioasq.questions import read_questions
+from hybrid_ir.errors import InputError
+from hybrid_ir.files import read_jsonl, write_jsonl
+from hybrid_ir.manifests import read_manifest
+from hybrid_ir.records import Clause, Document, Query
+from hybrid_ir.retrieval.bm25 import SearchConfig
+from hybrid_ir.retrieval.index import IndexConfig
+from hybrid_ir.trec import read_run
+
+
+@pytest.fixture(scope="module")
+def documents(mini, tmp_path_factory):
+    path = tmp_path_factory.mktemp("documents") / "documents.jsonl"
+    write_jsonl(path, islice(read_jsonl(mini / "documents.jsonl.gz", Document), 3000))
+    return path
+
+
+@pytest.fixture(scope="module")
+def index(documents, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("index") / "index"
+    pipeline.index([documents], folder, IndexConfig())
+    return folder
+
+
+@pytest.fixture
+def config(mini, documents, tmp_path):
+    return pipeline.RunConfig(
+        documents=(documents,),
+        questions=mini / "test" / "12B1.questions.json",
+        gold=mini / "test" / "12B1.golden.json.gz",
+        work=tmp_path / "work",
+        search=SearchConfig(hits=20),
+    )
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {p.name: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+
+
+def test_the_chain_goes_from_documents_to_a_submission_and_only_once(config):
+    pipeline.run(config)
+    run = read_run(config.work / "12B1.BM25.trec")
+    submission = json.loads((config.work / "12B1.BM25.phaseA.json").read_text())["questions"]
+    questions = read_questions(config.questions)
+    assert [question["id"] for question in submission] == [question.id for question in questions]
+    for question in submission:
+        best = [document for document, _ in run.rankings.get(question["id"], ())[:10]]
+        assert question["documents"] == [f"http://www.ncbi.nlm.nih.gov/pubmed/{d}" for d in best]
+    before = times(config.work)
+    pipeline.run(config)
+    pipeline.run(replace(config, search=replace(config.search, threads=1)))
+    assert times(config.work) == before
+
+
+def test_a_changed_setting_redoes_what_hangs_on_it_and_no_more(config):
+    pipeline.run(config)
+    before = times(config.work)
+    pipeline.run(replace(config, search=SearchConfig(hits=20, k1=2.0)))
+    after = times(config.work)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert {"12B1.BM25.trec", "12B1.BM25.phaseA.json"} <= changed
+    assert not changed & {"index.manifest.json", "documents.sqlite", "ids.npy"}
+
+
+def search(index, questions, output, **settings):
+    return pipeline.search(index, questions, None, output, "BM25", SearchConfig(**settings))
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.05, 0.2])
+def test_a_search_killed_at_any_moment_goes_on_and_ends_with_the_same_run(
+    index, mini, tmp_path, moment
+):
+    questions, whole, killed = mini / "dev" / "10B1.questions.json", *map(tmp_path.joinpath, "ab")
+    search(index, questions, whole, hits=1000)
+    program = f"""
+from pathlib import Path
+from hybrid_ir import pipeline
+from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher
+print("ready", flush=True)
+pipeline.search(Path({str(index)!r}), Path({str(questions)!r}), None, Path({str(killed)!r}),
+                "BM25", SearchConfig(hits=1000, threads=1))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".b.*.partial")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(moment)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    search(index, questions, killed, hits=1000)
+    assert killed.read_bytes() == whole.read_bytes()
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_an_interrupted_search_repeats_no_whole_question(index, mini, tmp_path, caplog):
+    questions, output = mini / "dev" / "10B1.questions.json", tmp_path / "run"
+    manifest = search(index, questions, output, hits=50)
+    lines = output.read_text().splitlines(keepends=True)
+    partial = tmp_path / f".run.{manifest.key[:12]}.partial"
+    partial.write_text("".join(lines[: len(lines) // 2])[:-7])
+    started = {line.split()[0] for line in partial.read_text().splitlines()}
+    output.unlink()
+    with caplog.at_level("INFO"):
+        search(index, questions, output, hits=50)
+    assert f"{len(started) - 1} of 90 questions were searched before" in caplog.text
+    assert output.read_text() == "".join(lines)
+
+
+def test_what_was_searched_with_other_settings_is_not_gone_on_with(index, mini, tmp_path):
+    questions, output = mini / "dev" / "10B1.questions.json", tmp_path / "run"
+    manifest = search(index, questions, output, hits=5)
+    partial = tmp_path / f".run.{manifest.key[:12]}.partial"
+    partial.write_text(output.read_text())
+    search(index, questions, output, hits=6)
+    assert max(len(ranking) for ranking in read_run(output).rankings.values()) == 6
+    assert not partial.exists()
+
+
+def test_two_processes_do_not_write_one_run(index, mini, tmp_path):
+    questions, output = mini / "dev" / "10B1.questions.json", tmp_path / "run"
+    with (
+        pipeline._growing(output, "k" * 12),
+        pytest.raises(InputError, match="another process is writing it"),
+        pipeline._growing(output, "k" * 12),
+    ):
+        pass
+    search(index, questions, output, hits=5)
+    assert os.listdir(tmp_path).count("run") == 1
+
+
+def test_queries_with_clauses_of_their_own_are_searched(index, tmp_path):
+    queries, output = tmp_path / "queries.jsonl", tmp_path / "run"
+    write_jsonl(queries, [Query("a", (Clause("heart", boost=2.0),)), Query("b", (Clause("zzz"),))])
+    manifest = pipeline.search(index, None, queries, output, "mine", SearchConfig(hits=3))
+    run = read_run(output)
+    assert run.name == "mine"
+    assert len(run.rankings["a"]) == 3
+    assert "b" not in run.rankings
+    assert (manifest.info["questions"], manifest.info["without_hits"]) == (2, 1)
+    assert read_manifest(output) == manifest
+
+
+def test_two_queries_of_a_question_or_field_weights_beside_queries_are_refused(index, tmp_path):
+    queries = tmp_path / "queries.jsonl"
+    write_jsonl(queries, [Query("a", (Clause("heart"),)), Query("a", (Clause("lung"),), "2")])
+    with pytest.raises(InputError, match="one query a question, got several for"):
+        pipeline.search(index, None, queries, tmp_path / "run", "n", SearchConfig())
+    with pytest.raises(InputError, match="field weights go with questions"):
+        config = SearchConfig(fields={"title": 1.0})
+        pipeline.search(index, None, queries, tmp_path / "run", "n", config)
