@@ -3,8 +3,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from hybrid_ir.score_table import table
-from hybrid_ir.scores import Count, Scores
+from hybrid_ir.evaluation.score_table import table
+from hybrid_ir.evaluation.scores import Count, Scores
 
 LIST = Scores(
     system="bm25",
@@ -36,7 +36,7 @@ def test_one_system_has_its_types_side_by_side() -> None:
         "  precision\n"
         "  recall\n"
         "  F1\n"
-        "  MAP                                 0.1250  0.2500\n"
+        "  MAP@10                              0.1250  0.2500\n"
         "  GMAP\n"
         "recall at k                           2 of 2  1 of 1\n"
         "  recall@10                           0.5000  0.5000\n"

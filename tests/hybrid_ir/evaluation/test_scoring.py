@@ -11,10 +11,11 @@ import pytest
 
 from hybrid_ir.bioasq.raw import DOCUMENT_URL, read_raw
 from hybrid_ir.errors import InputError
-from hybrid_ir.evaluation import evaluate_run, evaluate_submission, reference
+from hybrid_ir.evaluation.scoring import evaluate_run, evaluate_submission
 from hybrid_ir.files import read_lines
 from hybrid_ir.records import Ranked, Run
-from hybrid_ir.scores import Count, per_question_rows, scores_to_json
+from hybrid_ir.evaluation.reference import reference
+from hybrid_ir.evaluation.scores import Count, per_question_rows, scores_to_json
 from hybrid_ir.trec import read_run
 
 
@@ -177,6 +178,14 @@ def test_what_cannot_be_scored_is_refused() -> None:
         evaluate_run(whole, run(q="1"), cutoffs=[0])
     with pytest.raises(InputError, match="edition 3 or later"):
         evaluate_run(reference(TWO, edition=2), run(q="1"), "strict")
+
+
+@pytest.mark.parametrize("mode", ["official", "strict"])
+def test_answers_are_no_matter_where_none_are_scored(mode: Any) -> None:
+    questions = [gold("q", "yesno", "1", exact_answer="maybe")]
+    assert evaluate_run(reference(questions), run(q="1"), mode).measures["documents_map"] == 1
+    with pytest.raises(InputError, match="expected yes or no"):
+        evaluate_submission(reference(questions), [{"id": "q", "exact_answer": "yes"}], mode=mode)
 
 
 def test_json_and_rows() -> None:
