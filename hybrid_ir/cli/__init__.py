@@ -1,0 +1,47 @@
+"""The command line: one function a command, imports inside it, so that ``--help`` is quick.
+
+stdout carries data, stderr the log and progress bars. Exit codes: 0 done, 1 done with findings,
+2 the user can fix it (one message, no traceback), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from hybrid_ir.cli import retrieve, score
+from hybrid_ir.errors import InputError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit code."""
+    arguments = _parser().parse_args(argv)
+    level = logging.WARNING if arguments.quiet else logging.INFO
+    logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
+    try:
+        code: int = arguments.command(arguments)
+        sys.stdout.flush()
+    except InputError as error:
+        print(f"hybrid-ir: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        print("hybrid-ir: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "hybrid-ir",
+        description="Hybrid search over PubMed, submitted to and scored as BioASQ task b.",
+    )
+    parser.add_argument("--quiet", action="store_true", help="log warnings and errors only")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    retrieve.add_commands(commands)
+    score.add_commands(commands)
+    return parser

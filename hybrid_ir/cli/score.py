@@ -1,0 +1,91 @@
+"""Commands that score: evaluate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from hybrid_ir.cli.arguments import Commands, command
+
+EDITIONS = (2, 3, 5, 8, 9)
+
+
+def add_commands(commands: Commands) -> None:
+    """Add evaluate."""
+    added = command(commands, "evaluate", evaluate, "score runs and submissions as BioASQ does")
+    added.add_argument("--gold", type=Path, required=True, metavar="FILE", help="a golden file")
+    added.add_argument(
+        "--preliminary", type=Path, metavar="FILE", help="a second gold, shown beside the first"
+    )
+    added.add_argument("--run", type=Path, nargs="+", default=[], metavar="RUN")
+    added.add_argument("--submission", type=Path, nargs="+", default=[], metavar="FILE")
+    added.add_argument(
+        "--mode", choices=("official", "strict", "both"), default="both",
+        help="the official program's measures, ours without its quirks, or both (default)",
+    )  # fmt: skip
+    added.add_argument("--edition", type=int, choices=EDITIONS, default=9)
+    added.add_argument(
+        "--cutoffs", type=int, nargs="+", metavar="K", help="the k of recall@k (for runs)"
+    )
+    added.add_argument(
+        "--within", type=Path, metavar="INDEX", help="leave gold documents outside an index out"
+    )
+    added.add_argument("--leaderboard", type=Path, metavar="TSV", help="published scores")
+    added.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    added.add_argument("--per-question", type=Path, metavar="JSONL", help="write each question's")
+    added.add_argument(
+        "--official-line", action="store_true",
+        help="print the very line of numbers the official program prints",
+    )  # fmt: skip
+    added.add_argument("--phase", choices=("A", "B"), help="of the official line")
+
+
+def evaluate(arguments: argparse.Namespace) -> int:
+    """Score runs and submissions."""
+    from hybrid_ir.errors import InputError
+
+    if not arguments.run and not arguments.submission:
+        raise InputError("evaluate needs something to score: --run RUN or --submission FILE")
+    if arguments.official_line:
+        return _official_line(arguments)
+    if arguments.phase:
+        raise InputError("--phase goes with --official-line; tables show what a file allows")
+    from hybrid_ir.evaluation.score_files import Request, score_files
+    from hybrid_ir.evaluation.score_table import table
+    from hybrid_ir.evaluation.scores import per_question_rows, scores_to_json
+    from hybrid_ir.files import writing
+
+    request = Request(
+        golds=tuple(path for path in (arguments.preliminary, arguments.gold) if path),
+        runs=tuple(arguments.run),
+        submissions=tuple(arguments.submission),
+        modes=("official", "strict") if arguments.mode == "both" else (arguments.mode,),
+        edition=arguments.edition,
+        cutoffs=tuple(arguments.cutoffs) if arguments.cutoffs else None,
+        within=arguments.within,
+        leaderboard=arguments.leaderboard,
+    )
+    columns = score_files(request)
+    if arguments.per_question:
+        with writing(arguments.per_question) as file:
+            for column in columns:
+                for row in per_question_rows(column):
+                    file.write(json.dumps(row) + "\n")
+    if arguments.json:
+        print(json.dumps([scores_to_json(column) for column in columns], indent=1))
+    else:
+        print(table(columns), end="")
+    return 0
+
+
+def _official_line(arguments: argparse.Namespace) -> int:
+    from hybrid_ir.bioasq.measures import official_line
+    from hybrid_ir.bioasq.raw import read_raw
+    from hybrid_ir.errors import InputError
+
+    if len(arguments.submission) != 1 or arguments.run or not arguments.phase:
+        raise InputError("--official-line takes one --submission, and --phase A or --phase B")
+    gold, submission = read_raw(arguments.gold), read_raw(arguments.submission[0])
+    print(official_line(gold, submission, arguments.phase, arguments.edition))
+    return 0
