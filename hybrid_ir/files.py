@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from difflib import get_close_matches
@@ -54,7 +55,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                     yield number, text
         except UnicodeDecodeError as error:
             raise InputError(f"{path}:{number + 1}: expected UTF-8 text: {error.reason}") from error
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"{path}:{number + 1}: cannot read on: {error}") from error
 
 
@@ -67,7 +68,7 @@ def read_text(path: Path) -> str:
     try:
         with open_text(path) as file:
             return file.read()
-    except (UnicodeDecodeError, EOFError, OSError) as error:
+    except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         raise InputError(f"{path}: expected UTF-8 text: {error}") from error
 
 

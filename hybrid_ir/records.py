@@ -18,7 +18,7 @@ GoldKind = Literal["preliminary", "enriched"]
 Operator = Literal["should", "must", "filter"]
 
 ExactAnswer: TypeAlias = str | tuple[tuple[str, ...], ...] | None
-"""Yes/no: the string. Factoid and list: one tuple of synonyms an entity. Summary or unknown: None."""
+"""Yes/no: the string; factoid, list: a tuple of synonyms an entity; summary or unknown: None."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,3 +158,16 @@ with writing(Path({str(tmp_path)!r}) / "file.txt") as file:
         file.write("whole")
     assert [p.name for p in tmp_path.iterdir()] == ["file.txt"]
     assert Path(path).read_text() == "whole"
+
+
+@pytest.mark.parametrize("position", [12, 40, 400, -6])
+def test_a_damaged_gzip_file_is_an_input_error(tmp_path, position):
+    path = tmp_path / "documents.jsonl.gz"
+    write_jsonl(path, [Document(str(number), os.urandom(99).hex()) for number in range(2000)])
+    content = bytearray(path.read_bytes())
+    content[position] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        list(read_jsonl(path, Document))
+    with pytest.raises(InputError):
+        read_text(path)

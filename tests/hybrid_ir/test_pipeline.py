@@ -163,6 +163,6 @@ def test_two_queries_of_a_question_or_field_weights_beside_queries_are_refused(i
     write_jsonl(queries, [Query("a", (Clause("heart"),)), Query("a", (Clause("lung"),), "2")])
     with pytest.raises(InputError, match="one query a question, got several for"):
         pipeline.search(index, None, queries, tmp_path / "run", "n", SearchConfig())
+    config = SearchConfig(fields={"title": 1.0})
     with pytest.raises(InputError, match="field weights go with questions"):
-        config = SearchConfig(fields={"title": 1.0})
         pipeline.search(index, None, queries, tmp_path / "run", "n", config)

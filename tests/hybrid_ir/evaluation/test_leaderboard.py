@@ -6,7 +6,9 @@ from hybrid_ir.evaluation.leaderboard import read_leaderboard
 
 def test_best_median_and_worst_of_each_measure(tmp_path):
     path = tmp_path / "board.tsv"
-    path.write_text("# from a page\nsystem\tMAP\tsnippets_f1\na\t0.3\t0.1\nb\t0.1\t0.4\nc\t0.2\t0.2\n")
+    path.write_text(
+        "# from a page\nsystem\tMAP\tsnippets_f1\na\t0.3\t0.1\nb\t0.1\t0.4\nc\t0.2\t0.2\n"
+    )
     best, median, worst = read_leaderboard(path)
     assert best.measures == {"documents_map": 0.3, "snippets_f1": 0.4}
     assert median.measures == {"documents_map": 0.2, "snippets_f1": 0.2}

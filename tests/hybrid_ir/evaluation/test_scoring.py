@@ -11,11 +11,11 @@ import pytest
 
 from hybrid_ir.bioasq.raw import DOCUMENT_URL, read_raw
 from hybrid_ir.errors import InputError
+from hybrid_ir.evaluation.reference import reference
+from hybrid_ir.evaluation.scores import Count, per_question_rows, scores_to_json
 from hybrid_ir.evaluation.scoring import evaluate_run, evaluate_submission
 from hybrid_ir.files import read_lines
 from hybrid_ir.records import Ranked, Run
-from hybrid_ir.evaluation.reference import reference
-from hybrid_ir.evaluation.scores import Count, per_question_rows, scores_to_json
 from hybrid_ir.trec import read_run
 
 

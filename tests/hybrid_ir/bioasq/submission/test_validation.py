@@ -5,7 +5,7 @@ import pytest
 
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
-from hybrid_ir.bioasq.validation import validate
+from hybrid_ir.bioasq.submission.validation import validate
 from hybrid_ir.records import Document, Question
 
 URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
@@ -224,6 +224,7 @@ def test_snippets_are_compared_with_the_document():
         ("factoid", [["a "]], [("warning", "exact_answer[0]")]),
         ("factoid", [["x" * 101]], []),
         ("factoid", [], [("warning", "exact_answer")]),
+        ("factoid", [[" "]], [("warning", "exact_answer"), ("warning", "exact_answer[0]")]),
         ("list", [[str(i)] for i in range(101)], [("error", "exact_answer")]),
         ("list", [["x" * 101]], [("error", "exact_answer[0]")]),
         ("list", [[10**100]], [("warning", "exact_answer[0]"), ("error", "exact_answer[0]")]),

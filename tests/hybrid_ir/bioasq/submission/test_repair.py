@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid_ir.bioasq.answer_repair import cut_at_sentence_end
-from hybrid_ir.bioasq.faults import DIES
 from hybrid_ir.bioasq.measures import official
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw, write_raw
-from hybrid_ir.bioasq.repair import repair
-from hybrid_ir.bioasq.validation import validate
+from hybrid_ir.bioasq.submission.answer_repair import cut_at_sentence_end
+from hybrid_ir.bioasq.submission.faults import DIES
+from hybrid_ir.bioasq.submission.repair import repair
+from hybrid_ir.bioasq.submission.validation import validate
 from hybrid_ir.records import Question
 
 URL = "http://www.ncbi.nlm.nih.gov/pubmed/"
@@ -98,6 +98,12 @@ def test_snippet_keys_are_renamed_and_dropped():
         "beginSection",
         "offsetInBeginSection",
     ]
+
+
+def test_in_phase_b_snippets_are_only_made_readable():
+    raw = snippet(document="1", offsetInEndSection="14", endSection="Abstract")
+    assert mended("B", snippets=[raw, raw]) == ({"snippets": [raw, raw]}, [])
+    assert mended("A", snippets=[raw, raw])[0] == {"snippets": [snippet()]}
 
 
 def test_a_snippet_that_stays_unreadable_is_left_out():
@@ -259,7 +265,7 @@ snippets = st.fixed_dictionaries(
         "beginSection": sections,
         "begin_section": sections,
         "endSection": sections,
-        "offsetInBeginSection": st.sampled_from([0, -1, "0", 3.0, 1.5, None]),
+        "offsetInBeginSection": st.sampled_from([0, -1, "0", "x", 3.0, 1.5, None]),
         "offset_in_end_section": st.sampled_from([4, "9"]),
         "offsetInEndSection": st.sampled_from([4, "9", 9.0]),
         "score": leaves,
