@@ -5,10 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid_ir.paired_tests import LEAST_QUESTIONS, assess, holm
+from hybrid_ir.evaluation.paired_tests import LEAST_QUESTIONS, assess, holm
 
 
 def run(differences, confidence=0.95, resamples=9_999, seed=0):
@@ -99,6 +99,7 @@ def test_holm_keeps_the_order_and_lies_between_the_raw_and_bonferroni(raw):
     assert [q for _, q in sorted(zip(raw, corrected, strict=True))] == sorted(corrected)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=6, max_size=8), st.randoms())
 def test_turning_the_differences_round_turns_nothing_but_the_interval(differences, random):
     tested, turned = run(differences), run([-d for d in differences])

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
-from hybrid_ir.comparison import CompareConfig, Moved, compare
-from hybrid_ir.comparison_table import comparison_table
 from hybrid_ir.errors import InputError
-from hybrid_ir.evaluation import evaluate_run, reference
+from hybrid_ir.evaluation.comparison import CompareConfig, Moved, compare
+from hybrid_ir.evaluation.comparison_table import comparison_table
+from hybrid_ir.evaluation.paired_tests import holm
+from hybrid_ir.evaluation.reference import reference
+from hybrid_ir.evaluation.scoring import evaluate_run
 from hybrid_ir.files import to_json
-from hybrid_ir.paired_tests import holm
 from hybrid_ir.trec import read_run
 
 IDS = [f"q{number}" for number in range(12)]

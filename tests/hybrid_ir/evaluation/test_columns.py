@@ -1,6 +1,6 @@
 """Aligned columns."""
 
-from hybrid_ir.columns import columns
+from hybrid_ir.evaluation.columns import columns
 
 
 def test_the_first_column_is_aligned_left_the_others_right():
