@@ -164,4 +164,5 @@ def test_attribution_names_every_source_and_licence(mini):
 
 
 def test_the_folder_has_at_most_8_mb(mini):
-    assert 7_000_000 < sum(map(len, files(mini).values())) <= 8_000_000
+    sizes = [path.stat().st_size for path in mini.rglob("*") if path.is_file()]
+    assert 7_000_000 < sum(sizes) <= 8_000_000
