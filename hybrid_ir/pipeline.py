@@ -29,6 +29,7 @@ from tqdm import tqdm
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
 from hybrid_ir.bioasq.submission import write_phase_a
+from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS
 from hybrid_ir.errors import InputError
 from hybrid_ir.evaluation.reference import reference
 from hybrid_ir.evaluation.scores import Scores, scores_to_json
@@ -167,7 +168,7 @@ def submit(
 
     def work(_: str) -> dict[str, Any]:
         batch = read_questions(questions)
-        write_phase_a(output, batch, read_run(run), config.documents)
+        write_phase_a(output, batch, read_run(run, config.documents), config.documents)
         return {"questions": len(batch)}
 
     stage = Stage("submit", 1, config, {"run": run, "questions": questions})
@@ -179,7 +180,8 @@ def evaluate(run: Path, gold: Path, index: Path, output: Path, config: EvaluateC
     with closing(open_store(index)) as store:
         within = store if config.within_collection else None
         batch = reference(read_raw(gold), batch_name(gold), config.edition, within)
-    scores = evaluate_run(batch, read_run(run), cutoffs=config.cutoffs)
+    deepest = max(MAX_DOCUMENTS, *config.cutoffs)
+    scores = evaluate_run(batch, read_run(run, deepest), cutoffs=config.cutoffs)
     with writing(output) as file:
         json.dump(scores_to_json(scores), file, indent=1)
         file.write("\n")

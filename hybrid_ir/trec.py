@@ -68,33 +68,51 @@ def write_run(path: Path, rankings: Rankings, name: str) -> int:
     return count
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path, depth: int | None = None) -> Run:
     """Read a TREC run; documents are ordered by score, whatever their lines' order and ranks.
+
+    Args:
+        path: The run.
+        depth: Keep only so many documents a question, so that memory does not grow with the depth
+            of the run; the lines of a question must then stand together.
 
     Raises:
         InputError: a line without its six fields, a score that is no finite number, a document
-            twice for a question.
+            twice for a question; with ``depth`` a question whose lines stand apart.
     """
+    rankings: dict[str, Ranking] = {}
     scores: dict[str, dict[str, float]] = {}
     disagree: set[str] = set()
-    last: dict[str, tuple[int, float]] = {}
-    name = path.name
+    name, before = path.name, ("", 0, 0.0)
     for number, question_id, document, position, score, tag in _run_lines(path):
         name = tag
+        if depth and question_id != before[0]:
+            rankings |= _cut(scores, depth)
+            if question_id in rankings:
+                raise InputError(
+                    f"{path}:{number}: lines of {question_id} stand apart: sort the run"
+                )
         documents = scores.setdefault(question_id, {})
         if document in documents:
             raise InputError(f"{path}:{number}: {document} occurs twice for question {question_id}")
         documents[document] = score
-        before = last.get(question_id)
-        if before and (position - before[0]) * (score - before[1]) > 0:
+        if before[0] == question_id and (position - before[1]) * (score - before[2]) > 0:
             disagree.add(question_id)
-        last[question_id] = (position, score)
+        before = (question_id, position, score)
+    rankings |= _cut(scores, depth)
     if disagree:
         log.warning(
             "%s: ranks and scores disagree for %d of %d questions (first: %s); scores decide",
-            path, len(disagree), len(scores), min(disagree),
+            path, len(disagree), len(rankings), min(disagree),
         )  # fmt: skip
-    return Run(name, {question_id: rank(documents) for question_id, documents in scores.items()})
+    return Run(name, rankings)
+
+
+def _cut(scores: dict[str, dict[str, float]], depth: int | None) -> dict[str, Ranking]:
+    """Rank what has been read, and forget it."""
+    rankings = {question_id: rank(documents)[:depth] for question_id, documents in scores.items()}
+    scores.clear()
+    return rankings
 
 
 def _run_lines(path: Path) -> Iterator[tuple[int, str, str, int, float, str]]:

@@ -93,6 +93,21 @@ def test_qrels_that_contradict_themselves_or_hold_no_grade_are_refused(tmp_path,
         read_qrels(path)
 
 
+@given(runs, st.integers(1, 4))
+def test_a_run_can_be_read_to_a_depth(tmp_path_factory, run, depth):
+    path = tmp_path_factory.mktemp("trec") / "run.trec"
+    write_run(path, run.items(), "n")
+    assert read_run(path, depth).rankings == {q: ranking[:depth] for q, ranking in run.items()}
+
+
+def test_lines_that_stand_apart_are_read_whole_or_refused(tmp_path):
+    path = tmp_path / "run.trec"
+    path.write_text("q Q0 a 1 3 n\nr Q0 a 1 2 n\nq Q0 b 2 1 n\n")
+    assert len(read_run(path).rankings["q"]) == 2
+    with pytest.raises(InputError, match=":3: lines of q stand apart"):
+        read_run(path, 1)
+
+
 def test_an_interrupted_run_keeps_whole_questions_only(tmp_path):
     path = tmp_path / "partial"
     assert completed(path) == set()
