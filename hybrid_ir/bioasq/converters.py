@@ -1,7 +1,7 @@
 """BioASQ files to and from TREC runs, TREC qrels and JSONL.
 
-The other way from a run is :func:`hybrid_ir.bioasq.submission.phase_a.write_phase_a`. What a format has no
-place for is counted in a warning.
+The other way from a run is :func:`~hybrid_ir.bioasq.submission.phase_a.write_phase_a`. What a
+format has no place for is counted in a warning.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from hybrid_ir.bioasq.gold import qrels, read_gold
 from hybrid_ir.bioasq.questions import read_questions
-from hybrid_ir.bioasq.raw import document_id_of, is_text, read_raw, url_of, write_raw
+from hybrid_ir.bioasq.raw import address_of, document_id_of, is_text, read_raw, write_raw
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import read_jsonl, write_jsonl
 from hybrid_ir.records import GoldKind, Question, Ranked, Ranking, Run
@@ -36,10 +36,11 @@ def golden_to_qrels(golden: Path, output: Path, kind: GoldKind = "enriched") -> 
     return _count_written(golden, judged)
 
 
-def qrels_to_golden(judged: Path, questions: Path, output: Path) -> None:
+def qrels_to_golden(judged: Path, questions: Path, output: Path) -> int:
     """Write qrels as a golden file: the batch with its documents of a grade above 0.
 
-    The official evaluator takes it for Phase A; there are no snippets and no answers.
+    The official evaluator takes it for Phase A; there are no snippets and no answers. Gives the
+    number of questions, those without documents included.
 
     Args:
         judged: TREC qrels; a document id that is no PMID stands in the golden as it is.
@@ -55,6 +56,7 @@ def qrels_to_golden(judged: Path, questions: Path, output: Path) -> None:
             f"{judged}: questions that are not in {questions}", sorted(strangers)
         )
     write_raw(output, [_golden(question, grades.get(question.id, {})) for question in batch])
+    return len(batch)
 
 
 def submission_to_run(submission: Path, output: Path, name: str) -> int:
@@ -131,15 +133,8 @@ def golden_to_jsonl(golden: Path, output: Path, kind: GoldKind = "enriched") -> 
 
 
 def _golden(question: Question, grades: Mapping[str, int]) -> dict[str, Any]:
-    documents = [_address(document) for document, grade in grades.items() if grade > 0]
+    documents = [address_of(document) for document, grade in grades.items() if grade > 0]
     return {**asdict(question), "documents": documents, "snippets": []}
-
-
-def _address(document: str) -> str:
-    try:
-        return url_of(document)
-    except ValueError:
-        return document
 
 
 def _ranking(documents: Sequence[str]) -> Ranking:

@@ -91,6 +91,17 @@ def url_of(reference: object) -> str:
     return DOCUMENT_URL + pmid_of(reference)
 
 
+def address_of(document_id: str) -> str:
+    """Give the address a submission names a document by; :func:`document_id_of` goes back.
+
+    An id that is no PMID stands there as it is: nothing is guessed.
+    """
+    try:
+        return url_of(document_id)
+    except ValueError:
+        return document_id
+
+
 def document_id_of(reference: str | int) -> str:
     """Give the id a record knows a document by: the PMID or, outside PubMed, the reference itself.
 

@@ -29,6 +29,8 @@ RESAMPLES = 1000
 FARTHEST = 5
 """The option ``-2 4``: at most 4 words between the two of a pair."""
 
+_CUT = re.compile("[<\n]")
+
 Units: TypeAlias = Counter[tuple[str, ...]]
 
 
@@ -139,12 +141,12 @@ def tokenise(text: str) -> list[str]:
     A non-ASCII character vanishes without parting the word it stands in; any other character that
     is no letter or digit parts words.
     """
-    return _words(re.split("[<\n]", text, maxsplit=1)[0])
+    return _words(_CUT.split(text, maxsplit=1)[0])
 
 
 def is_cut(text: str) -> bool:
     """Say whether words follow the first ``<`` or line break: ROUGE never sees them."""
-    return len(tokenise(text)) < len(_words(text))
+    return any(map(_words, _CUT.split(text, maxsplit=1)[1:]))
 
 
 def _words(text: str) -> list[str]:
@@ -179,7 +181,7 @@ def overlaps(
     found = []
     for gold in golds:
         theirs = units(gold)
-        hits = sum(min(count, theirs.get(unit, 0)) for unit, count in ours.items())
+        hits = sum(min(ours[unit], theirs[unit]) for unit in ours.keys() & theirs.keys())
         found.append(Overlap(hits, theirs.total(), ours.total()))
     return found
 

@@ -11,7 +11,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from hybrid_ir.cli import retrieve, score
+from hybrid_ir.cli import check, compare, convert, retrieve, score
 from hybrid_ir.errors import InputError
 
 
@@ -42,6 +42,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quiet", action="store_true", help="log warnings and errors only")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    retrieve.add_commands(commands)
-    score.add_commands(commands)
+    for module in (retrieve, check, score, compare, convert):
+        module.add_commands(commands)
     return parser

@@ -7,6 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from hybrid_ir.errors import InputError
+
+EDITIONS = (2, 3, 5, 8, 9)
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -35,8 +39,38 @@ def add_settings(added: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json(added: argparse.ArgumentParser) -> None:
+    """Let a command print for programs what it prints for people."""
+    added.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def add_scoring(added: argparse.ArgumentParser) -> None:
+    """Let a command say how to score."""
+    added.add_argument(
+        "--edition", type=int, choices=EDITIONS, default=9,
+        help="the official program's -e: 9 (default) for BioASQ 9 and later",
+    )  # fmt: skip
+    added.add_argument(
+        "--cutoffs", type=int, nargs="+", metavar="K", help="the k of recall@k (for runs)"
+    )
+    added.add_argument(
+        "--within", type=Path, metavar="INDEX", help="leave gold documents outside an index out"
+    )
+
+
 def add_verify(added: argparse.ArgumentParser) -> None:
     """Let a command check contents instead of trusting time stamps."""
     added.add_argument(
         "--verify", action="store_true", help="hash inputs and results instead of trusting times"
     )
+
+
+def refuse_overwriting(output: Path, *inputs: Path) -> None:
+    """Refuse to write over what is read.
+
+    Raises:
+        InputError: the output is one of the inputs.
+    """
+    for path in inputs:
+        if output.exists() and path.exists() and output.samefile(path):
+            raise InputError(f"{output}: is an input; give another --output")

@@ -1,4 +1,4 @@
-"""Commands that score: evaluate."""
+"""The command that scores: evaluate."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from hybrid_ir.cli.arguments import Commands, command
-
-EDITIONS = (2, 3, 5, 8, 9)
+from hybrid_ir.cli.arguments import Commands, add_json, add_scoring, command
 
 
 def add_commands(commands: Commands) -> None:
@@ -16,23 +14,30 @@ def add_commands(commands: Commands) -> None:
     added = command(commands, "evaluate", evaluate, "score runs and submissions as BioASQ does")
     added.add_argument("--gold", type=Path, required=True, metavar="FILE", help="a golden file")
     added.add_argument(
-        "--preliminary", type=Path, metavar="FILE", help="a second gold, shown beside the first"
-    )
-    added.add_argument("--run", type=Path, nargs="+", default=[], metavar="RUN")
-    added.add_argument("--submission", type=Path, nargs="+", default=[], metavar="FILE")
+        "--preliminary", type=Path, metavar="FILE",
+        help="the preliminary gold (a Phase B test set), shown beside the enriched one",
+    )  # fmt: skip
+    added.add_argument("--run", type=Path, nargs="+", default=[], metavar="RUN", help="TREC runs")
+    added.add_argument(
+        "--submission", type=Path, nargs="+", default=[], metavar="FILE",
+        help="submissions of any phase, with documents, snippets, exact or ideal answers",
+    )  # fmt: skip
     added.add_argument(
         "--mode", choices=("official", "strict", "both"), default="both",
         help="the official program's measures, ours without its quirks, or both (default)",
     )  # fmt: skip
-    added.add_argument("--edition", type=int, choices=EDITIONS, default=9)
+    add_scoring(added)
     added.add_argument(
-        "--cutoffs", type=int, nargs="+", metavar="K", help="the k of recall@k (for runs)"
+        "--leaderboard", type=Path, metavar="TSV", help="published scores: best, median, worst"
     )
     added.add_argument(
-        "--within", type=Path, metavar="INDEX", help="leave gold documents outside an index out"
+        "--bertscore", metavar="MODEL",
+        help="add BERTScore of ideal answers, by a model from the hub or a folder",
+    )  # fmt: skip
+    added.add_argument(
+        "--bertscore-layer", type=int, metavar="N", help="the model's layer, where it is not known"
     )
-    added.add_argument("--leaderboard", type=Path, metavar="TSV", help="published scores")
-    added.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json(added)
     added.add_argument("--per-question", type=Path, metavar="JSONL", help="write each question's")
     added.add_argument(
         "--official-line", action="store_true",
@@ -51,13 +56,16 @@ def evaluate(arguments: argparse.Namespace) -> int:
         return _official_line(arguments)
     if arguments.phase:
         raise InputError("--phase goes with --official-line; tables show what a file allows")
-    from hybrid_ir.evaluation.score_files import Request, score_files
+    if arguments.bertscore_layer and not arguments.bertscore:
+        raise InputError("--bertscore-layer goes with --bertscore MODEL")
+    from hybrid_ir.evaluation.score_files import BertModel, Request, score_files
     from hybrid_ir.evaluation.score_table import table
     from hybrid_ir.evaluation.scores import per_question_rows, scores_to_json
     from hybrid_ir.files import writing
 
     request = Request(
-        golds=tuple(path for path in (arguments.preliminary, arguments.gold) if path),
+        gold=arguments.gold,
+        preliminary=arguments.preliminary,
         runs=tuple(arguments.run),
         submissions=tuple(arguments.submission),
         modes=("official", "strict") if arguments.mode == "both" else (arguments.mode,),
@@ -65,6 +73,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
         cutoffs=tuple(arguments.cutoffs) if arguments.cutoffs else None,
         within=arguments.within,
         leaderboard=arguments.leaderboard,
+        bertscore=arguments.bertscore and BertModel(arguments.bertscore, arguments.bertscore_layer),
     )
     columns = score_files(request)
     if arguments.per_question:

@@ -24,8 +24,13 @@ ALIASES = {
     "mrr": "factoid_mrr",
     "strict_acc": "factoid_strict",
     "lenient_acc": "factoid_lenient",
+    "r_2_rec": "ideal_rouge2_recall_bootstrap",
+    "r_2_f1": "ideal_rouge2_f1_bootstrap",
+    "r_su4_rec": "ideal_rougesu4_recall_bootstrap",
+    "r_su4_f1": "ideal_rougesu4_f1_bootstrap",
 }
-"""Headings as BioASQ's result pages spell them -> our names; the bare ones are of documents."""
+"""Headings as BioASQ's result pages spell them -> our names; the bare ones are of documents. How
+today's ROUGE treats several gold answers is not published; it is set beside the pooled scores."""
 
 
 def read_leaderboard(path: Path) -> list[Scores]:
@@ -56,7 +61,7 @@ def read_leaderboard(path: Path) -> list[Scores]:
 
 def _measures(path: Path, headings: list[str]) -> list[str]:
     known = {f"{group}_{name}" for group, names in MEASURES.items() for name in names}
-    names = [re.sub("[^a-z0-9]+", "_", heading.strip().lower()) for heading in headings]
+    names = [re.sub("[^a-z0-9]+", "_", heading.lower()).strip("_") for heading in headings]
     measures = [ALIASES.get(name, name) for name in names]
     if unknown := [
         h for h, measure in zip(headings, measures, strict=True) if measure not in known

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from hybrid_ir.bioasq.measures import Edition, Entry, Raw, read_gold, readable_gold
 from hybrid_ir.bioasq.measures.strict_retrieval import document_ids
@@ -22,12 +22,14 @@ class Reference:
         name: What to call it: "preliminary", "enriched", a batch...
         edition: The official program's ``-e``. Strict measures are those of edition 9.
         documents: Gold documents in the collection, of all, where the gold was restricted to one.
+        ideal: Question id -> ideal answers, verbatim: the official program does not read them.
     """
 
     name: str
     edition: Edition
     questions: tuple[Entry, ...]
     documents: Count | None = None
+    ideal: Mapping[str, object] = field(default_factory=dict)
 
 
 def reference(
@@ -59,11 +61,12 @@ def reference(
             "do); read as golden files write it", name, changed, len(gold),
         )  # fmt: skip
     entries = read_gold(readable, edition)
+    ideal = {str(question["id"]): question.get("ideal_answer") for question in gold}
     if within is None:
-        return Reference(name, edition, entries)
+        return Reference(name, edition, entries, ideal=ideal)
     kept = tuple(_restrict(entry, within) for entry in entries)
     left, before = (sum(len(document_ids(entry)) for entry in side) for side in (kept, entries))
-    return Reference(name, edition, kept, Count(left, before))
+    return Reference(name, edition, kept, Count(left, before), ideal)
 
 
 def _restrict(entry: Entry, within: Container[str]) -> Entry:

@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from hybrid_ir.evaluation.scores import MEASURES, Scores
+from hybrid_ir.evaluation.columns import columns as align
+from hybrid_ir.evaluation.scores import BOOTSTRAP, MEASURES, ROUGE, Scores
 from hybrid_ir.records import QUESTION_TYPES
 
-GROUPS = ("documents", "recall", "snippets", "concepts", "triples", "yesno", "factoid", "list")
+GROUPS = (
+    "documents", "recall", "snippets", "concepts", "triples", "yesno", "factoid", "list",
+    "ideal", "ideal_best", "ideal_text", "ideal_bertscore",
+)  # fmt: skip
 """The order of a table's parts; ``recall`` is recall@k."""
 
-GROUP_LABELS: Mapping[str, str] = {"recall": "recall at k", "yesno": "yes/no"}
+GROUP_LABELS: Mapping[str, str] = {
+    "recall": "recall at k",
+    "yesno": "yes/no",
+    "ideal": "ideal answers, gold answers pooled",
+    "ideal_best": "ideal answers, best gold answer",
+    "ideal_text": "ideal answers, lengths",
+    "ideal_bertscore": "ideal answers, BERTScore",
+}
+ROUGE_LABELS = (
+    "ROUGE-2 recall", "ROUGE-2 precision", "ROUGE-2 F1",
+    "ROUGE-SU4 recall", "ROUGE-SU4 precision", "ROUGE-SU4 F1",
+)  # fmt: skip
 MEASURE_LABELS: Mapping[str, str] = {
     "f1": "F1",
     "map": "MAP@10",
@@ -22,7 +37,25 @@ MEASURE_LABELS: Mapping[str, str] = {
     "strict": "strict accuracy",
     "lenient": "lenient accuracy",
     "mrr": "MRR",
+    **dict(zip(ROUGE, (f"{label}, mean" for label in ROUGE_LABELS), strict=True)),
+    **{
+        name + BOOTSTRAP: f"{label}, bootstrap mean"
+        for name, label in zip(ROUGE, ROUGE_LABELS, strict=True)
+    },
+    "words": "words, mean",
+    "tokens": "tokens (ROUGE's), mean",
+    "gold_words": "gold: words, mean",
+    "gold_tokens": "gold: tokens, mean",
+    "ideal_text_cut": 'answers cut at "<" or a line break',
+    "ideal_text_golds_cut": "gold answers cut so",
+    "missing": "answers missing",
+    "ideal_bertscore_cut": "answers longer than the model takes",
+    "ideal_bertscore_golds_cut": "gold answers longer",
 }
+"""By the name in a group or, where that says too little, by the whole name."""
+
+COUNTS = frozenset(("cut", "golds_cut", "missing"))
+LENGTHS = frozenset(("words", "tokens", "gold_words", "gold_tokens"))
 
 Row: TypeAlias = tuple[str, list[str]]
 """A label and a cell for each column."""
@@ -39,16 +72,24 @@ def table(columns: Sequence[Scores], by_type: bool = True) -> str:
         columns: At least one.
         by_type: Whether to show the question types.
     """
+    settings = {column.bertscore for column in columns} - {""}
+    notes = [f"BERTScore: {setting}\n" for setting in sorted(settings)]
+    if any("ideal" in column.scored for column in columns):
+        notes.append("Bootstrap means are what BioASQ's organisers report of ROUGE.\n")
+    return "\n".join([*_blocks(columns, by_type), *(["".join(notes)] if notes else [])])
+
+
+def _blocks(columns: Sequence[Scores], by_type: bool) -> list[str]:
     if len(columns) == 1 and by_type:
         whole = columns[0]
         title = f"{whole.system} against {whole.gold}, {mode_name(whole)}"
         heads = [("", ["all", *whole.by_type])]
-        return f"{title}\n{_grid(heads + _body([whole, *whole.by_type.values()]))}"
+        return [f"{title}\n{_grid(heads + _body([whole, *whole.by_type.values()]))}"]
     blocks = [_block("all questions", columns)]
     for kind in QUESTION_TYPES if by_type else ():
         if parts := [column.by_type[kind] for column in columns if kind in column.by_type]:
             blocks.append(_block(f"{kind} questions", parts))
-    return "\n".join(blocks)
+    return blocks
 
 
 def mode_name(scores: Scores) -> str:
@@ -84,25 +125,25 @@ def _group(group: str, columns: Sequence[Scores]) -> list[Row]:
         }
         keys = {key: key for key in sorted(cutoffs, key=lambda key: int(key.partition("@")[2]))}
     else:
-        keys = {f"{group}_{name}": MEASURE_LABELS.get(name, name) for name in MEASURES[group]}
-    cells = {key: [_number(column.measures.get(key)) for column in columns] for key in keys}
+        keys = {f"{group}_{name}": name for name in MEASURES[group]}
     return [
         (GROUP_LABELS.get(group, group), counts),
-        *((f"  {label}", cells[key]) for key, label in keys.items()),
+        *(
+            (
+                f"  {MEASURE_LABELS.get(key) or MEASURE_LABELS.get(name, name)}",
+                [_number(name, column.measures.get(key)) for column in columns],
+            )
+            for key, name in keys.items()
+        ),
     ]
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
+def _number(name: str, value: float | None) -> str:
+    if value is None:
+        return ""
+    digits = 0 if name in COUNTS else 1 if name in LENGTHS else 4
+    return f"{value:.{digits}f}"
 
 
 def _grid(rows: Sequence[Row]) -> str:
-    """Align labels to the left and cells to the right."""
-    margin = max(len(label) for label, _ in rows)
-    widths = [max(map(len, cells)) for cells in zip(*(cells for _, cells in rows), strict=True)]
-    lines = (
-        label.ljust(margin)
-        + "".join(f"  {cell.rjust(width)}" for cell, width in zip(cells, widths, strict=True))
-        for label, cells in rows
-    )
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    return align([[label, *cells] for label, cells in rows])

@@ -29,8 +29,9 @@ from hybrid_ir.bioasq.measures.strict_retrieval import (
     strict_documents,
     strict_snippets,
 )
-from hybrid_ir.bioasq.raw import url_of
+from hybrid_ir.bioasq.raw import address_of
 from hybrid_ir.errors import InputError
+from hybrid_ir.evaluation.ideal import IdealScores, ideal_means, score_ideal
 from hybrid_ir.evaluation.reference import Reference
 from hybrid_ir.evaluation.scores import EXACT, MEASURES, Count, Mode, Scores
 from hybrid_ir.records import QUESTION_TYPES, Run
@@ -68,20 +69,12 @@ def evaluate_run(
         question.id: Entry(
             question.id,
             None,
-            tuple(dict.fromkeys(map(_url, lists.get(question.id, [])[:MAX_DOCUMENTS]))),
+            tuple(dict.fromkeys(map(address_of, lists.get(question.id, [])[:MAX_DOCUMENTS]))),
             (), (), (), None,
         )
         for question in gold.questions
     }  # fmt: skip
     return _evaluate(_Job(gold, run.name, mode, responses, lists, cutoffs, {"documents"}))
-
-
-def _url(document_id: str) -> str:
-    """Spell a document as a submission does."""
-    try:
-        return url_of(document_id)
-    except ValueError:
-        return document_id
 
 
 def evaluate_submission(
@@ -90,6 +83,7 @@ def evaluate_submission(
     name: str = "submission",
     mode: Mode = "official",
     cutoffs: Sequence[int] = (MAX_DOCUMENTS,),
+    ideal: IdealScores | None = None,
 ) -> Scores:
     """Score a submission of any phase: all measures that its contents allow.
 
@@ -99,6 +93,8 @@ def evaluate_submission(
         name: What to call the system.
         mode: Whose measures.
         cutoffs: The k of recall@k, up to 10, where the submission has documents.
+        ideal: What its ideal answers scored, as :func:`~hybrid_ir.evaluation.ideal.score_ideal`
+            says; without, they are scored here, without BERTScore.
 
     Raises:
         InputError: the official program would die on the submission, it has none of the gold's
@@ -116,7 +112,8 @@ def evaluate_submission(
     groups = keys & {"documents", "snippets", "concepts", "triples"}
     if "exact_answer" in keys:
         groups |= {"yesno", "factoid", "list"}
-    return _evaluate(_Job(gold, name, mode, responses, lists, cutoffs, groups))
+    ideal = ideal or score_ideal(gold.ideal, submission, name)
+    return _evaluate(_Job(gold, name, mode, responses, lists, cutoffs, groups, ideal))
 
 
 def _check_ids(gold: Reference, answered: Mapping[str, object], name: str) -> None:
@@ -141,6 +138,7 @@ class _Job(NamedTuple):
     lists: Mapping[str, Sequence[str]]
     cutoffs: Sequence[int]
     groups: set[str]
+    ideal: IdealScores | None = None
 
 
 class _Means(Protocol):
@@ -163,13 +161,14 @@ def _evaluate(job: _Job) -> Scores:
     if not scores.measures:
         raise InputError(
             f"{job.system}: nothing to score against {job.gold.name}: no documents, snippets or "
-            "exact answers to its questions"
+            "answers to its questions that it has a gold for"
         )
     kinds = [kind for kind in QUESTION_TYPES if any(q.type == kind for q in questions)]
     by_type: dict[str, Scores] = {
         kind: _score(job, [q for q in questions if q.type == kind]) for kind in kinds
     }
-    return replace(scores, by_type=by_type, documents=job.gold.documents)
+    bertscore = job.ideal.setting if job.ideal else ""
+    return replace(scores, by_type=by_type, documents=job.gold.documents, bertscore=bertscore)
 
 
 def _score(job: _Job, questions: Sequence[Entry]) -> Scores:
@@ -226,7 +225,10 @@ def _means(job: _Job, questions: Sequence[Entry]) -> dict[str, _Means]:
         if job.groups & EXACT:
             b = score_phase_b(questions, responses, edition)
             means |= {"yesno": b.yesno, "factoid": b.factoid, "list": b.lists}
-    return {group: values for group, values in means.items() if group in job.groups}
+    shown = {group: values for group, values in means.items() if group in job.groups}
+    if job.ideal:
+        shown |= ideal_means(job.ideal, {question.id for question in questions})
+    return shown
 
 
 def _recalls(job: _Job, questions: Sequence[Entry]) -> dict[str, tuple[float, ...]]:

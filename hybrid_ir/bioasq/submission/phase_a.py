@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hybrid_ir.bioasq.raw import url_of, write_raw
+from hybrid_ir.bioasq.raw import address_of, write_raw
 from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS, Fault, Place, error
 from hybrid_ir.bioasq.submission.validation import validate
 from hybrid_ir.errors import InputError
@@ -65,7 +65,8 @@ def phase_a_of(
             "type": question.type,
             "body": question.body,
             "documents": [
-                _address(document) for document, _ in run.rankings.get(question.id, ())[:documents]
+                address_of(document)
+                for document, _ in run.rankings.get(question.id, ())[:documents]
             ],
             "snippets": [],
         }
@@ -103,10 +104,3 @@ def _batch_faults(questions: Sequence[Question], run: Run) -> list[Fault]:
 
 def _is_repeated(fault: Fault) -> bool:
     return ".documents[" in fault.path
-
-
-def _address(document: str) -> str:
-    try:
-        return url_of(document)
-    except ValueError:
-        return document

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_ir.bioasq.raw import (
+    address_of,
     document_id_of,
     is_offset,
     is_text,
@@ -133,12 +134,14 @@ def test_what_is_no_pmid(reference):
 def test_a_document_outside_pubmed_keeps_its_address():
     address = "http://www.ncbi.nlm.nih.gov/pmc/articles/PMC3245227"
     assert document_id_of(f" {address} ") == address
+    assert address_of(address) == address
 
 
 @given(st.integers(1, 99_999_999))
 def test_pmid_and_url_are_inverse(number):
     assert pmid_of(url_of(number)) == str(number)
     assert url_of(url_of(number)) == url_of(number)
+    assert document_id_of(address_of(str(number))) == str(number)
 
 
 def test_what_counts_as_text_and_as_offset():

@@ -16,6 +16,17 @@ def test_best_median_and_worst_of_each_measure(tmp_path):
     assert best.system == "best of 3 systems"
 
 
+def test_headings_of_result_pages(tmp_path):
+    path = tmp_path / "board.tsv"
+    path.write_text("System\tStrict Acc.\tMRR\tR-2 (Rec)\tR-SU4 (F1)\na\t0.1\t0.2\t0.3\t0.4\n")
+    assert read_leaderboard(path)[0].measures == {
+        "factoid_strict": 0.1,
+        "factoid_mrr": 0.2,
+        "ideal_rouge2_recall_bootstrap": 0.3,
+        "ideal_rougesu4_f1_bootstrap": 0.4,
+    }
+
+
 @pytest.mark.parametrize(
     ("content", "part"),
     [

@@ -68,3 +68,29 @@ def test_several_systems_have_a_column_each_and_a_table_for_each_type() -> None:
     assert lists.splitlines()[0].split() == ["list", "questions", "bm25"]
     assert len({len(line) for line in lines[:3]}) == 1
     assert table([ALL, other], by_type=False) == whole + "\n"
+
+
+def test_ideal_answers_say_what_is_a_count_and_which_model_it_was() -> None:
+    answered = replace(
+        LIST,
+        measures={
+            "ideal_rouge2_f1": 0.25, "ideal_rouge2_f1_bootstrap": 0.26, "ideal_text_words": 31.25,
+            "ideal_text_cut": 2, "ideal_bertscore_f1": 0.875, "ideal_bertscore_cut": 1,
+        },
+        scored={
+            group: Count(1, 1) for group in ("ideal", "ideal_text", "ideal_bertscore")
+        },
+        bertscore="some/model, layer 17 (some-setting)",
+    )  # fmt: skip
+    text = table([answered, replace(LIST, bertscore="")])
+    rows = {line[:37].strip(): line[37:].split() for line in text.splitlines()}
+    assert rows["ideal answers, gold answers pooled"] == ["1", "of", "1"]
+    assert rows["ROUGE-2 F1, mean"] == ["0.2500"]
+    assert rows["ROUGE-2 F1, bootstrap mean"] == ["0.2600"]
+    assert rows["words, mean"] == ["31.2"]
+    assert rows['answers cut at "<" or a line break'] == ["2"]
+    assert rows["answers longer than the model takes"] == ["1"]
+    assert text.endswith(
+        "\n\nBERTScore: some/model, layer 17 (some-setting)\n"
+        "Bootstrap means are what BioASQ's organisers report of ROUGE.\n"
+    )
