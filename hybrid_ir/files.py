@@ -103,6 +103,12 @@ def _is_running(temporary: Path) -> bool:
     return pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()
 
 
+def refuse_folder(path: Path) -> None:
+    """Raise an InputError where a file is to be written and a folder stands."""
+    if path.is_dir():
+        raise InputError(f"{path}: expected the name of a file to write, it is a folder")
+
+
 def remove(path: Path) -> None:
     """Remove a file or a whole folder; nothing happens when it is not there."""
     if path.is_dir() and not path.is_symlink():
@@ -116,7 +122,11 @@ def writing(path: Path) -> Iterator[io.TextIOBase]:
     """Open a text file that appears under ``path`` only when the block ends without an exception.
 
     A name ending in ``.gz`` is compressed, with no time stamp, so equal content gives equal bytes.
+
+    Raises:
+        InputError: there is a folder of that name.
     """
+    refuse_folder(path)
     with replacing(path) as temporary, contextlib.ExitStack() as stack:
         raw = stack.enter_context(temporary.open("wb"))
         binary = (

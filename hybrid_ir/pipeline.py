@@ -34,7 +34,7 @@ from hybrid_ir.errors import InputError
 from hybrid_ir.evaluation.reference import reference
 from hybrid_ir.evaluation.scores import Scores, scores_to_json
 from hybrid_ir.evaluation.scoring import evaluate_run
-from hybrid_ir.files import read_jsonl, remove, writing
+from hybrid_ir.files import read_jsonl, refuse_folder, remove, writing
 from hybrid_ir.manifests import Manifest, Stage, run_stage
 from hybrid_ir.records import Query
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
@@ -240,8 +240,9 @@ def _growing(path: Path, key: str) -> Iterator[tuple[TextIOWrapper, set[str]]]:
     Gives the file and the questions it holds already from an interrupted call with the same key.
 
     Raises:
-        InputError: another process is writing it.
+        InputError: another process is writing it, or there is a folder of that name.
     """
+    refuse_folder(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{key[:12]}.partial")
     with partial.open("a", encoding="utf-8") as file:

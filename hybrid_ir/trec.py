@@ -123,7 +123,8 @@ def _run_lines(path: Path) -> Iterator[tuple[int, str, str, int, float, str]]:
             values = int(position), float(score)
         except ValueError as error:
             raise InputError(
-                f"{path}:{number}: expected 'question Q0 document rank score name', got {line!r}"
+                f"{path}:{number}: expected 'question Q0 document rank score name',"
+                f" got {line!r:.100}"
             ) from error
         if not math.isfinite(values[1]):
             raise InputError(f"{path}:{number}: the score must be a finite number, got {score}")
@@ -157,7 +158,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
             value = int(grade)
         except ValueError as error:
             raise InputError(
-                f"{path}:{number}: expected 'question 0 document grade', got {line!r}"
+                f"{path}:{number}: expected 'question 0 document grade', got {line!r:.100}"
             ) from error
         if qrels.setdefault(question_id, {}).setdefault(document, value) != value:
             raise InputError(

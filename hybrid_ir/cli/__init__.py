@@ -29,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
         return 1
+    except OSError as error:  # a full disk, no permission, a folder that is not there
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"hybrid-ir: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("hybrid-ir: interrupted; the same command goes on from here", file=sys.stderr)
         return 130

@@ -139,3 +139,21 @@ def test_an_unknown_command_is_refused(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["indx"])
     assert "invalid choice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["taken", "file/run"])
+def test_an_output_that_cannot_be_written_is_one_message(
+    tmp_path, documents, questions, capsys, output
+):
+    index = tmp_path / "index"
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "file").write_text("")
+    call("index", "--documents", documents, "--output", index)
+    capsys.readouterr()
+    search = ("search", "--index", index, "--questions", questions)
+    assert call(*search, "--output", tmp_path / output) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("hybrid-ir: ")
+    assert output.partition("/")[0] in message
+    assert len(message.splitlines()) == 1
+    assert list((tmp_path / "taken").iterdir()) == []

@@ -176,3 +176,19 @@ def test_settings_are_those_of_the_installed_anserini(tmp_path):
 
     assert made.anserini.count(".") == 2
     assert os.listdir(tmp_path) == ["index"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_is_no_index_is_never_replaced(tmp_path, kind):
+    output = tmp_path / "precious"
+    precious = output if kind == "file" else output / "thesis.tex"
+    precious.parent.mkdir(exist_ok=True)
+    precious.write_text("years of work")
+    with pytest.raises(InputError, match="expected a new folder or an index to replace"):
+        build_index(DOCUMENTS, output, IndexConfig())
+    assert precious.read_text() == "years of work"
+
+
+def test_an_empty_folder_makes_way(tmp_path):
+    (tmp_path / "index").mkdir()
+    assert build_index(DOCUMENTS, tmp_path / "index", IndexConfig()).documents == 3
