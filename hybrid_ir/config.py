@@ -99,7 +99,7 @@ def _given(path: Path | None, overrides: Sequence[str]) -> dict[str, Any]:
     except (yaml.YAMLError, OmegaConfBaseException, UnicodeDecodeError) as error:
         raise InputError(f"{path or 'command line'}: not YAML: {error}") from error
     except OSError as error:
-        raise InputError(f"{path}: expected a YAML file: {error.strerror}") from error
+        raise InputError(f"{path}: expected a YAML file: {error.strerror or error}") from error
     return typing.cast(dict[str, Any], OmegaConf.to_container(given))
 
 
@@ -137,7 +137,7 @@ def _fault_of(schema: type, key: str, value: Any) -> str | None:  # noqa: ANN401
     try:
         OmegaConf.merge(OmegaConf.structured(schema), _nested(key, value))
     except OmegaConfBaseException as error:
-        return f"{key}: {_first_line(error)}"
+        return f"{key}: {_first_line(error).replace('$VALUE', str(value))}"
     return None
 
 

@@ -16,3 +16,17 @@ class InputError(Exception):
     def of_all(cls, summary: str, faults: Iterable[str]) -> InputError:
         """Join several faults, one a line, so that a user mends them in one go."""
         return cls("\n".join([summary, *(f"  {fault}" for fault in faults)]))
+
+
+def refuse(what: str, *settings: tuple[str, str, object, bool]) -> None:
+    """Raise one InputError for all settings that cannot be used.
+
+    Args:
+        what: Whose settings they are.
+        settings: (name, what is expected, what came, whether it can be used) of each.
+    """
+    faults = [
+        f"{name}: expected {wanted}, got {got}" for name, wanted, got, fine in settings if not fine
+    ]
+    if faults:
+        raise InputError.of_all(f"these settings of {what} cannot be used:", faults)

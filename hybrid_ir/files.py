@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import gzip
 import io
 import os
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import is_dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 
@@ -26,64 +28,69 @@ Record = TypeVar("Record", bound="DataclassInstance")
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-def open_text(path: Path) -> io.TextIOBase:
-    """Open a UTF-8 text file, gzipped or not, whatever its name.
+@contextlib.contextmanager
+def open_binary(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacked where it is gzipped, whatever its name; pipes, too.
 
     Raises:
         InputError: the file is missing, is a folder or cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            zipped = file.read(2) == _GZIP_MAGIC
-        opened = gzip.open(path) if zipped else path.open("rb")  # noqa: SIM115 (the caller closes it)
+        raw = path.open("rb")
     except OSError as error:
         raise InputError(f"{path}: expected a readable file: {error.strerror}") from error
-    return io.TextIOWrapper(opened, encoding="utf-8")
+    with raw:  # opened once: a pipe cannot be read from its beginning again
+        if raw.peek(2)[:2] == _GZIP_MAGIC:
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast(IO[bytes], unpacked)
+        else:
+            yield raw
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number, line without its end) of a text file, blank lines left out.
 
     Raises:
-        InputError: not UTF-8, or a gzip file that ends early.
+        InputError: not UTF-8, or a gzip file that is damaged or ends early.
     """
     number = 0
-    with open_text(path) as file:
+    with open_binary(path) as file:
         try:
             for number, line in enumerate(file, start=1):
-                if text := line.rstrip("\r\n"):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+                if text:
                     yield number, text
         except UnicodeDecodeError as error:
-            raise InputError(f"{path}:{number + 1}: expected UTF-8 text: {error.reason}") from error
+            raise InputError(f"{path}:{number}: expected UTF-8 text: {error.reason}") from error
         except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"{path}:{number + 1}: cannot read on: {error}") from error
 
 
 def read_text(path: Path) -> str:
-    """Read a whole text file, gzipped or not.
+    """Read a whole text file, gzipped or not; a byte order mark is left out.
 
     Raises:
-        InputError: missing, not UTF-8, or a gzip file that ends early.
+        InputError: missing, not UTF-8, or a gzip file that is damaged or ends early.
     """
-    try:
-        with open_text(path) as file:
-            return file.read()
-    except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}: expected UTF-8 text: {error}") from error
+    with open_binary(path) as file:
+        try:
+            return file.read().decode("utf-8-sig").replace("\r\n", "\n")
+        except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
+            raise InputError(f"{path}: expected UTF-8 text: {error}") from error
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary path whose file or folder takes the place of ``path`` on success.
 
-    Readers see the old content or the new one, never a part. On an exception nothing is replaced
-    and the temporary is removed; after a kill it stays behind under a name nobody reads
-    (``.NAME.PID.tmp``) and the next call removes it.
+    A file is replaced in one step: readers see the old content or the new one. A folder takes two:
+    a kill between them leaves the old one under another name, and the next call brings it back.
+    On an exception nothing is replaced and the temporary is removed; after a kill it stays behind
+    under a name nobody reads (``.NAME.PID.tmp``) and the next call removes it.
     """
+    path = path.resolve()  # a link stays a link
     path.parent.mkdir(parents=True, exist_ok=True)
-    for stale in path.parent.glob(f".{path.name}.*.tmp"):
-        if not _is_running(stale):
-            remove(stale)
+    _clean_up(path)
     temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
         yield temporary
@@ -98,15 +105,26 @@ def replacing(path: Path) -> Iterator[Path]:
         remove(temporary)
 
 
+def _clean_up(path: Path) -> None:
+    """Undo what killed writers of a path left behind."""
+    for stale in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        if not _is_running(stale):
+            if stale.name.endswith(".old.tmp") and not path.exists():
+                stale.rename(path)
+            else:
+                remove(stale)
+
+
 def _is_running(temporary: Path) -> bool:
     pid = temporary.name.removesuffix(".tmp").removesuffix(".old").rpartition(".")[2]
     return pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()
 
 
-def refuse_folder(path: Path) -> None:
-    """Raise an InputError where a file is to be written and a folder stands."""
-    if path.is_dir():
-        raise InputError(f"{path}: expected the name of a file to write, it is a folder")
+def refuse_to_write(path: Path) -> None:
+    """Raise an InputError where a file is to be written and something else stands."""
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "no ordinary file"
+        raise InputError(f"{path}: expected the name of a file to write, it is {kind}")
 
 
 def remove(path: Path) -> None:
@@ -124,9 +142,9 @@ def writing(path: Path) -> Iterator[io.TextIOBase]:
     A name ending in ``.gz`` is compressed, with no time stamp, so equal content gives equal bytes.
 
     Raises:
-        InputError: there is a folder of that name.
+        InputError: a folder or a device has that name.
     """
-    refuse_folder(path)
+    refuse_to_write(path)
     with replacing(path) as temporary, contextlib.ExitStack() as stack:
         raw = stack.enter_context(temporary.open("wb"))
         binary = (
@@ -157,16 +175,37 @@ def read_jsonl(path: Path, kind: type[Record]) -> Iterator[Record]:
 
 def read_jsonl_lines(path: Path, kind: type[Record]) -> Iterator[tuple[int, Record]]:
     """Stream (line number, record), as :func:`read_jsonl` does."""
-    names = {field.name for field in fields(kind)}
     decode = msgspec.json.Decoder(dict[str, Any]).decode
     for number, line in read_lines(path):
         try:
             values = decode(line)
-            if unknown := values.keys() - names:
-                raise InputError(f"{path}:{number}: {unknown_keys(unknown, names)}")
+            _refuse_unknown(values, kind)
             yield number, msgspec.convert(values, kind)
-        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        except (msgspec.MsgspecError, InputError, RecursionError) as error:
             raise InputError(f"{path}:{number}: not a {kind.__name__}: {error}") from error
+
+
+def _refuse_unknown(values: Any, kind: type) -> None:  # noqa: ANN401 (any JSON)
+    """Look for unknown keys, in nested records too."""
+    if not isinstance(values, dict):
+        return  # of a wrong type: the conversion says so
+    known = _nested_kinds(kind)
+    if unknown := values.keys() - known.keys():
+        raise InputError(unknown_keys(unknown, known))
+    for name, nested in known.items():
+        if nested and isinstance(items := values.get(name), list):
+            for item in items:
+                _refuse_unknown(item, nested)
+
+
+@cache
+def _nested_kinds(kind: type) -> dict[str, type | None]:
+    """Give the fields of a record, with the record type of those that are tuples of records."""
+    nested = {}
+    for name, hint in get_type_hints(kind).items():
+        first = next(iter(get_args(hint)), None)
+        nested[name] = first if isinstance(first, type) and is_dataclass(first) else None
+    return nested
 
 
 def unknown_keys(unknown: Iterable[str], known: Iterable[str]) -> str:

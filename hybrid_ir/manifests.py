@@ -99,8 +99,12 @@ def run_stage(
         verify: Hash inputs and artefact instead of trusting sizes and time stamps.
 
     Raises:
-        InputError: an input is missing.
+        InputError: an input is missing, has changed since it was made, or is the artefact itself.
     """
+    artefact = artefact.absolute()
+    for role, path in stage.inputs.items():
+        if path.resolve() == artefact.resolve():
+            raise InputError(f"{path}: would be overwritten, it is an input ({role}): name another")
     old = read_manifest(artefact)
     known = old.inputs if old else {}
     inputs = {role: _input(path, known.get(role), verify) for role, path in stage.inputs.items()}
@@ -121,8 +125,13 @@ def run_stage(
 
 
 def _input(path: Path, known: Input | None, verify: bool) -> Input:
-    maker = read_manifest(path)
-    if maker and _is_whole(path, maker, verify):
+    maker = read_manifest(path.absolute())
+    if maker and path.exists():
+        if not _is_whole(path, maker, verify):
+            raise InputError(
+                f"{path}: has changed since {maker.stage} made it; make it again, or remove"
+                f" {manifest_path(path.absolute()).name} if it is meant to be as it is"
+            )
         return Input(maker.key, maker.files)
     marks = _marks(path, known.files if known else {}, verify)
     return Input(_hash(_sums(marks)), marks)

@@ -16,8 +16,10 @@ import fcntl
 import json
 import logging
 import os
+import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from io import TextIOWrapper
@@ -30,16 +32,24 @@ from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
 from hybrid_ir.bioasq.submission import write_phase_a
 from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS
-from hybrid_ir.errors import InputError
+from hybrid_ir.config import save_config
+from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.evaluation.reference import reference
 from hybrid_ir.evaluation.scores import Scores, scores_to_json
 from hybrid_ir.evaluation.scoring import evaluate_run
-from hybrid_ir.files import read_jsonl, refuse_folder, remove, writing
+from hybrid_ir.files import read_jsonl, refuse_to_write, remove, writing
 from hybrid_ir.manifests import Manifest, Stage, run_stage
+from hybrid_ir.pubmed.store import DuplicateError
 from hybrid_ir.records import Query
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
-from hybrid_ir.retrieval.index import IndexConfig, build_index, open_store, read_documents
-from hybrid_ir.trec import completed, format_ranking, read_run
+from hybrid_ir.retrieval.index import (
+    IndexConfig,
+    build_index,
+    open_store,
+    places_of,
+    read_documents,
+)
+from hybrid_ir.trec import completed, format_ranking, read_run, refuse_blanks
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +64,11 @@ class SubmitConfig:
         documents: Documents a question at most; BioASQ allows 10.
     """
 
-    documents: int = 10
+    documents: int = MAX_DOCUMENTS
+
+    def __post_init__(self) -> None:
+        fine = 1 <= self.documents <= MAX_DOCUMENTS
+        refuse("the submission", ("documents", f"1 to {MAX_DOCUMENTS}", self.documents, fine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,10 @@ class EvaluateConfig:
     edition: Literal[2, 3, 5, 8, 9] = 9
     cutoffs: tuple[int, ...] = (10, 100, 800, 1000)
     within_collection: bool = False
+
+    def __post_init__(self) -> None:
+        fine = bool(self.cutoffs) and min(self.cutoffs) >= 1
+        refuse("the evaluation", ("cutoffs", "numbers of 1 or more", self.cutoffs, fine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +117,11 @@ class RunConfig:
     submit: SubmitConfig = field(default_factory=SubmitConfig)
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
 
+    def __post_init__(self) -> None:
+        plain = self.name.isprintable() and self.name.split() == [self.name]
+        fine = plain and "/" not in self.name
+        refuse("the run", ("name", "one word without a slash", repr(self.name), fine))
+
 
 def index(
     documents: Sequence[Path], output: Path, config: IndexConfig, verify: bool = False
@@ -107,13 +130,17 @@ def index(
 
     def work(_: str) -> dict[str, Any]:
         with _progress("index", "documents") as bar:
-            settings = build_index(read_documents(documents), output, config, bar.update)
+            try:
+                settings = build_index(read_documents(documents), output, config, bar.update)
+            except DuplicateError as error:
+                places = ", ".join(places_of(error.document_id, documents))
+                raise InputError(f"{error}: {places}; leave one out") from error
         if settings.without_text:
             log.warning("%d documents have no text to be found by", settings.without_text)
         return {"documents": settings.documents, "without_text": settings.without_text}
 
     inputs = {f"documents {number}": path for number, path in enumerate(documents, start=1)}
-    settings = replace(config, threads=1, buffer_mb=1)  # how it is made, not what is made
+    settings = replace(config, threads=1, buffer_mb=16)  # how it is made, not what is made
     stage = Stage("index", 1, settings, inputs)
     return run_stage(stage, output, lambda key: {**work(key), **_versions()}, verify)
 
@@ -139,12 +166,15 @@ def search(
         verify: Hash inputs and artefact instead of trusting sizes and time stamps.
     """
     source, wanted = _queries(questions, queries, config)
+    refuse_blanks([name, *(query.question_id for query in wanted)])
     inputs = {"index": index, source[0]: source[1]}
     settings = _NamedSearch(name, replace(config, threads=1))  # threads change no result
     stage = Stage("search", 1, settings, inputs)
 
     def work(key: str) -> dict[str, Any]:
-        with _growing(output, key) as (file, done), Searcher(index, config) as searcher:
+        with Searcher(index, config) as searcher, ExitStack() as stack:
+            searcher.check(wanted)
+            file, done = stack.enter_context(_growing(output, key))
             todo = [query for query in wanted if query.question_id not in done]
             if done:
                 log.info("%d of %d questions were searched before", len(done), len(wanted))
@@ -196,6 +226,7 @@ def batch_name(path: Path) -> str:
 def run(config: RunConfig, verify: bool = False) -> Scores | None:
     """Go the whole way from documents to a submission and, with gold, to its scores."""
     folder = config.work
+    save_config(config, folder / f"{batch_name(config.questions)}.{config.name}.config.yaml")
     index(config.documents, folder / "index", config.index, verify)
     batch = batch_name(config.questions)
     trec = folder / f"{batch}.{config.name}.trec"
@@ -227,9 +258,9 @@ def _queries(
     if config.fields:
         raise InputError("field weights go with questions; a query's clauses name their own fields")
     wanted = list(read_jsonl(queries, Query))
-    ids = [query.question_id for query in wanted]
-    if twice := sorted({question_id for question_id in ids if ids.count(question_id) > 1}):
-        raise InputError(f"{queries}: expected one query a question, got several for {twice}")
+    counts = Counter(query.question_id for query in wanted)
+    if twice := sorted(question_id for question_id, count in counts.items() if count > 1):
+        raise InputError(f"{queries}: expected one query a question, got several for {twice[:10]}")
     return ("queries", queries), wanted
 
 
@@ -240,21 +271,48 @@ def _growing(path: Path, key: str) -> Iterator[tuple[TextIOWrapper, set[str]]]:
     Gives the file and the questions it holds already from an interrupted call with the same key.
 
     Raises:
-        InputError: another process is writing it, or there is a folder of that name.
+        InputError: another process is writing it, or a folder or a device has that name.
     """
-    refuse_folder(path)
+    refuse_to_write(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{key[:12]}.partial")
-    with partial.open("a", encoding="utf-8") as file:
+    partial, made_for = (path.with_name(f".{path.name}.{part}") for part in ("partial", "key"))
+    with _locked(partial, path) as file:
+        if not made_for.exists() or made_for.read_text() != key:
+            file.truncate(0)
+            made_for.write_text(key)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(f"{path}: another process is writing it; wait for its end") from error
-        yield file, completed(partial)
-        os.fsync(file.fileno())
-        partial.replace(path)
-    for stale in path.parent.glob(f".{path.name}.*.partial"):
-        remove(stale)
+            yield file, completed(partial)
+            file.flush()
+            os.fsync(file.fileno())
+            _finish(partial, path)
+        finally:
+            if not partial.exists() or not partial.stat().st_size:  # done, or nothing to go on from
+                remove(made_for)
+                remove(partial)
+
+
+@contextmanager
+def _locked(partial: Path, path: Path) -> Iterator[TextIOWrapper]:
+    """Open a file for appending, for this process alone."""
+    while True:
+        with partial.open("a", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise InputError(f"{path}: another process is writing it: wait for it") from error
+            # whoever held the lock before may have moved the file to its place in the meantime
+            if partial.exists() and os.path.samestat(os.fstat(file.fileno()), partial.stat()):
+                yield file
+                return
+
+
+def _finish(partial: Path, path: Path) -> None:
+    if path.suffix == ".gz":
+        with writing(path) as packed, partial.open(encoding="utf-8") as file:
+            shutil.copyfileobj(file, packed)
+        remove(partial)
+    else:
+        partial.replace(path.resolve())
 
 
 def _progress(verb: str, unit: str, total: int | None = None) -> tqdm[Any]:

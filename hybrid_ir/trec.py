@@ -42,14 +42,15 @@ def format_ranking(question_id: str, ranking: Ranking, name: str) -> str:
     Raises:
         InputError: an id or the run's name is empty or holds white space, which the format cannot.
     """
-    _refuse_blanks([name, question_id, *(document for document, _ in ranking)])
+    refuse_blanks([name, question_id, *(document for document, _ in ranking)])
     return "".join(
         f"{question_id} Q0 {document} {position} {score!r} {name}\n"
         for position, (document, score) in enumerate(ranking, start=1)
     )
 
 
-def _refuse_blanks(tokens: list[str]) -> None:
+def refuse_blanks(tokens: list[str]) -> None:
+    """Raise an InputError where ids or names could not be told apart in a TREC file."""
     if " ".join(tokens).split() != tokens:
         faulty = [token for token in tokens if token.split() != [token]]
         raise InputError(f"TREC files cannot hold {faulty!r}: ids and names have no white space")
@@ -139,7 +140,7 @@ def write_qrels(path: Path, qrels: Qrels) -> None:
     """
     with writing(path) as file:
         for question_id, grades in qrels.items():
-            _refuse_blanks([question_id, *grades])
+            refuse_blanks([question_id, *grades])
             for document, grade in grades.items():
                 file.write(f"{question_id} 0 {document} {grade}\n")
 

@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"hybrid-ir: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("hybrid-ir: interrupted; the same command goes on from here", file=sys.stderr)
+        print("hybrid-ir: interrupted; run the same command again", file=sys.stderr)
         return 130
     return code
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from hybrid_ir.cli.arguments import Commands, add_json, add_scoring, command
+from hybrid_ir.cli.arguments import Commands, add_json, add_scoring, command, refuse_overwriting
 
 
 def add_commands(commands: Commands) -> None:
@@ -75,6 +75,9 @@ def evaluate(arguments: argparse.Namespace) -> int:
         leaderboard=arguments.leaderboard,
         bertscore=arguments.bertscore and BertModel(arguments.bertscore, arguments.bertscore_layer),
     )
+    if arguments.per_question:
+        inputs = (arguments.gold, arguments.preliminary, *arguments.run, *arguments.submission)
+        refuse_overwriting(arguments.per_question, *filter(None, inputs))
     columns = score_files(request)
     if arguments.per_question:
         with writing(arguments.per_question) as file:
@@ -93,8 +96,22 @@ def _official_line(arguments: argparse.Namespace) -> int:
     from hybrid_ir.bioasq.raw import read_raw
     from hybrid_ir.errors import InputError
 
-    if len(arguments.submission) != 1 or arguments.run or not arguments.phase:
-        raise InputError("--official-line takes one --submission, and --phase A or --phase B")
+    others = [
+        "run",
+        "preliminary",
+        "cutoffs",
+        "within",
+        "leaderboard",
+        "json",
+        "per_question",
+        "bertscore",
+    ]
+    unused = [f"--{name.replace('_', '-')}" for name in others if getattr(arguments, name)]
+    if len(arguments.submission) != 1 or not arguments.phase or unused:
+        hint = f", and not {', '.join(unused)}" if unused else ""
+        raise InputError(
+            f"--official-line takes one --submission, and --phase A or --phase B{hint}"
+        )
     gold, submission = read_raw(arguments.gold), read_raw(arguments.submission[0])
     print(official_line(gold, submission, arguments.phase, arguments.edition))
     return 0

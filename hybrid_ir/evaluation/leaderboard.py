@@ -63,6 +63,8 @@ def _measures(path: Path, headings: list[str]) -> list[str]:
     known = {f"{group}_{name}" for group, names in MEASURES.items() for name in names}
     names = [re.sub("[^a-z0-9]+", "_", heading.lower()).strip("_") for heading in headings]
     measures = [ALIASES.get(name, name) for name in names]
+    if twice := sorted({name for name in measures if measures.count(name) > 1}):
+        raise InputError(f"{path}: several headings mean {', '.join(twice)}: leave one")
     if unknown := [
         h for h, measure in zip(headings, measures, strict=True) if measure not in known
     ]:

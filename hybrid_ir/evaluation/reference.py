@@ -10,6 +10,7 @@ from hybrid_ir.bioasq.measures import Edition, Entry, Raw, read_gold, readable_g
 from hybrid_ir.bioasq.measures.strict_retrieval import document_ids
 from hybrid_ir.bioasq.raw import document_id_of
 from hybrid_ir.evaluation.scores import Count
+from hybrid_ir.records import QUESTION_TYPES
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +62,12 @@ def reference(
             "do); read as golden files write it", name, changed, len(gold),
         )  # fmt: skip
     entries = read_gold(readable, edition)
+    if other := [entry.id for entry in entries if entry.type not in QUESTION_TYPES]:
+        log.warning(
+            "%s: %d of %d questions have none of the types %s, spelled so (first: %s); they count "
+            "among all questions only", name, len(other), len(entries), "/".join(QUESTION_TYPES),
+            other[0],
+        )  # fmt: skip
     ideal = {str(question["id"]): question.get("ideal_answer") for question in gold}
     if within is None:
         return Reference(name, edition, entries, ideal=ideal)

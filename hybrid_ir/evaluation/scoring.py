@@ -29,7 +29,7 @@ from hybrid_ir.bioasq.measures.strict_retrieval import (
     strict_documents,
     strict_snippets,
 )
-from hybrid_ir.bioasq.raw import address_of
+from hybrid_ir.bioasq.raw import address_of, document_id_of
 from hybrid_ir.errors import InputError
 from hybrid_ir.evaluation.ideal import IdealScores, ideal_means, score_ideal
 from hybrid_ir.evaluation.reference import Reference
@@ -58,7 +58,10 @@ def evaluate_run(
     Raises:
         InputError: the run has none of the gold's questions, or a cutoff is below 1.
     """
-    lists = {name: [item for item, _ in ranking] for name, ranking in run.rankings.items()}
+    lists = {
+        question_id: list(dict.fromkeys(document_id_of(document) for document, _ in ranking))
+        for question_id, ranking in run.rankings.items()
+    }
     _check_ids(gold, lists, run.name)
     deepest = max(map(len, lists.values()), default=0)
     if cutoffs is None:

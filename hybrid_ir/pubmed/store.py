@@ -17,6 +17,14 @@ _IDS_A_QUERY = 500
 _decode = msgspec.json.Decoder(Document).decode
 
 
+class DuplicateError(InputError):
+    """A document id that occurs twice."""
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"document {document_id} occurs twice")
+        self.document_id = document_id
+
+
 class StoreWriter:
     """Fills a new store; nothing is visible to readers before :meth:`close`.
 
@@ -35,7 +43,7 @@ class StoreWriter:
         """Add documents in order.
 
         Raises:
-            InputError: an id that is in the store already.
+            DuplicateError: an id that is in the store already.
         """
         for document in documents:
             try:
@@ -43,7 +51,7 @@ class StoreWriter:
                     "INSERT INTO documents VALUES (?, ?)", (document.id, to_json(document))
                 )
             except sqlite3.IntegrityError as error:
-                raise InputError(f"document {document.id} occurs twice") from error
+                raise DuplicateError(document.id) from error
 
     def close(self) -> None:
         """Make everything added so far durable."""

@@ -11,7 +11,6 @@ ids inside the search.
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -21,12 +20,12 @@ from types import TracebackType
 import msgspec
 import numpy as np
 
-from hybrid_ir.errors import InputError
+from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.records import Clause, Query, Question, Ranked, Ranking
 from hybrid_ir.retrieval.index import (
-    IDS,
     LUCENE,
     analyzer,
+    open_ids,
     open_reader,
     open_store,
     read_settings,
@@ -39,6 +38,8 @@ from hybrid_ir.trec import rank
 
 CONTENTS = "contents"
 _NO_LIMIT = 2**31 - 1
+MAX_BOOST = 1e6
+BOOSTS = "weights from 0 to 1,000,000"
 _TIE_MARGIN = 50  # hits beyond the last place, so that most ties there need no second search
 
 
@@ -64,18 +65,19 @@ class SearchConfig:
     fields: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        faults = [
-            f"{name}: expected {wanted}, got {value}"
-            for name, wanted, value, fine in (
-                ("hits", "1 or more", self.hits, self.hits >= 1),
-                ("k1", "0 or more", self.k1, 0 <= self.k1 < math.inf),
-                ("b", "0 to 1", self.b, 0 <= self.b <= 1),
-                ("threads", "1 or more", self.threads, self.threads >= 1),
-            )
-            if not fine
-        ]
-        if faults:
-            raise InputError.of_all("these search settings cannot be used:", faults)
+        weights = self.fields.values()
+        refuse(
+            "the search",
+            ("hits", "1 to 1,000,000", self.hits, 1 <= self.hits <= 1_000_000),
+            ("k1", "0 to 1,000", self.k1, 0 <= self.k1 <= 1_000),
+            ("b", "0 to 1", self.b, 0 <= self.b <= 1),
+            ("threads", "1 to 256", self.threads, 1 <= self.threads <= 256),
+            ("fields", BOOSTS, dict(self.fields), all(map(_is_boost, weights))),
+        )
+
+
+def _is_boost(weight: float) -> bool:
+    return 0 <= weight <= MAX_BOOST
 
 
 class _Hit(msgspec.Struct):
@@ -118,7 +120,7 @@ class Searcher:
     def __init__(self, index: Path, config: SearchConfig = SearchConfig()) -> None:
         self.config = config
         self.settings = read_settings(index)
-        self._ids = np.load(index / IDS, mmap_mode="r", allow_pickle=False)
+        self._ids = open_ids(index, self.settings)
         self._store = open_store(index)
         with lock:
             self._reader = open_reader(index / LUCENE)
@@ -180,10 +182,19 @@ class Searcher:
             utils = java_class("io.anserini.analysis.AnalyzerUtils")
             return list(utils.analyze(self._analyzer, _encodable(text)))
 
-    def _start(self, query: Query) -> _Search:
-        faults = [fault for clause in query.clauses for fault in self._faults(clause)]
+    def check(self, queries: Iterable[Query]) -> None:
+        """Raise one InputError for all queries that cannot be searched, before any is."""
+        faults = [
+            f"question {query.question_id}: {fault}"
+            for query in queries
+            for clause in query.clauses
+            for fault in self._faults(clause)
+        ]
         if faults:
-            raise InputError.of_all(f"query of question {query.question_id}:", faults)
+            raise InputError.of_all("these queries cannot be searched:", faults)
+
+    def _start(self, query: Query) -> _Search:
+        self.check([query])
         with lock:
             java_query = self._to_java(query.clauses)
             if self.config.rm3:
@@ -200,8 +211,10 @@ class Searcher:
                 f"the index has no field {clause.field!r} (it has"
                 f" {', '.join(self.settings.fields)}): index with fields=[{clause.field}]"
             )
-        if not 0 <= clause.boost < math.inf:
-            yield f"a boost must be a finite number from 0, got {clause.boost}"
+        if not _is_boost(clause.boost):
+            yield f"boosts are {BOOSTS}, got {clause.boost}"
+        if self.config.rm3 and (clause.field != CONTENTS or clause.operator != "should"):
+            yield f"RM3 works on optional clauses of {CONTENTS} only: leave it or them out"
 
     def _to_java(self, clauses: Iterable[Clause]) -> JavaObject:
         builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
@@ -240,11 +253,6 @@ class Searcher:
 
     def _with_feedback(self, query: Query, java_query: JavaObject, rm3: Rm3Config) -> JavaObject:
         """Expand a query by RM3; texts of the feedback documents come from the store."""
-        if any(clause.field != CONTENTS or clause.operator != "should" for clause in query.clauses):
-            raise InputError(
-                f"query of question {query.question_id}: RM3 works on optional clauses of the field"
-                f" {CONTENTS}; leave out field weights or RM3"
-            )
         terms: dict[str, float] = defaultdict(float)
         for clause in query.clauses:
             for term in self.analyse(clause.text):

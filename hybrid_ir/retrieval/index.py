@@ -14,19 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from hybrid_ir.errors import InputError
+from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.files import read_jsonl_lines, replacing
 from hybrid_ir.pubmed.store import DocumentStore, StoreWriter
 from hybrid_ir.records import Document
-from hybrid_ir.retrieval.jvm import JavaObject, anserini_jar, java_class, lock
+from hybrid_ir.retrieval.jvm import MEMORY_VARIABLE, JavaObject, anserini_jar, java_class, lock
 
 ExtraField = Literal["title", "abstract", "mesh"]
 
@@ -36,7 +37,10 @@ IDS = "ids.npy"
 SETTINGS = "index.json"
 
 _BATCH = 1_000
+_BATCH_CHARACTERS = 8_000_000
 _ID_PAGE = 20_000
+MAX_ID_BYTES = 512
+_JAVA_BLANKS = "".join(map(chr, range(33)))  # what Java's trim() takes for blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,21 @@ class IndexConfig:
     threads: int = 2
     buffer_mb: int = 512
 
+    def __post_init__(self) -> None:
+        refuse(
+            "the index",
+            ("threads", "1 to 256", self.threads, 1 <= self.threads <= 256),
+            ("buffer_mb", "16 to 2,000", self.buffer_mb, 16 <= self.buffer_mb <= 2_000),
+            ("fields", "each once", self.fields, len(set(self.fields)) == len(self.fields)),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
     """What ``index.json`` records of an index."""
 
     fields: tuple[str, ...]
-    stemmer: str
+    stemmer: Literal["porter", "krovetz", "none"]
     keep_stopwords: bool
     anserini: str
     documents: int
@@ -85,11 +97,27 @@ def read_documents(paths: Iterable[Path]) -> Iterator[Document]:
     """
     for path in paths:
         for number, document in read_jsonl_lines(path, Document):
-            if len(document.id.split()) != 1 or document.id != document.id.strip():
+            if not _is_usable(document.id):
                 raise InputError(
-                    f"{path}:{number}: expected an id without white space, got {document.id!r}"
+                    f"{path}:{number}: expected an id without white space or control characters,"
+                    f" of at most {MAX_ID_BYTES} bytes, got {document.id!r:.80}"
                 )
             yield document
+
+
+def _is_usable(document_id: str) -> bool:
+    one_word = document_id.split() == [document_id] and document_id.isprintable()
+    return one_word and len(document_id.encode()) <= MAX_ID_BYTES
+
+
+def places_of(document_id: str, paths: Iterable[Path]) -> list[str]:
+    """Give file and line of every document with an id."""
+    return [
+        f"{path}:{number}"
+        for path in paths
+        for number, document in read_jsonl_lines(path, Document)
+        if document.id == document_id
+    ]
 
 
 def build_index(
@@ -162,12 +190,36 @@ def open_store(index: Path) -> DocumentStore:
     return DocumentStore(index / STORE)
 
 
+def open_ids(index: Path, settings: IndexSettings) -> NDArray[Any]:
+    """Open the array that gives the document id of a Lucene document, without reading it in.
+
+    Raises:
+        InputError: it is missing or damaged.
+    """
+    path = index / IDS
+    try:
+        ids: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path}: cannot be read ({error}): index again") from error
+    if ids.shape != (settings.documents - settings.without_text,):
+        raise InputError(f"{path}: does not fit {SETTINGS}: index again")
+    return ids
+
+
 def open_reader(lucene: Path) -> JavaObject:
-    """Open Lucene's files for reading; the caller closes the reader."""
+    """Open Lucene's files for reading; the caller closes the reader.
+
+    Raises:
+        InputError: Lucene cannot read them.
+    """
     folder = java_class("java.io.File")(str(lucene)).toPath()
-    directory = java_class("org.apache.lucene.store.FSDirectory").open(folder)
-    reader = java_class("org.apache.lucene.index.DirectoryReader").open(directory)
-    from jnius import cast  # the JVM runs by now
+    from jnius import JavaException, cast  # the JVM runs by now
+
+    try:
+        directory = java_class("org.apache.lucene.store.FSDirectory").open(folder)
+        reader = java_class("org.apache.lucene.index.DirectoryReader").open(directory)
+    except JavaException as error:
+        raise InputError(f"{lucene}: Lucene cannot read it ({error}): index again") from error
 
     # pyjnius picks among overloads by the declared type: most of Lucene's take an IndexReader
     return cast("org.apache.lucene.index.IndexReader", reader)
@@ -211,17 +263,36 @@ def _fill(
     progress: Callable[[int], object],
 ) -> _Census:
     """Write store and Lucene index."""
-    store = StoreWriter(folder / STORE)
-    with lock:
-        indexer = _indexer(folder / LUCENE, config)
     census = _Census()
-    stream = iter(documents)
-    # Java indexes one batch (without the interpreter lock) while the next is read and stored here.
+    with ExitStack() as stack:
+        store = stack.enter_context(closing(StoreWriter(folder / STORE)))
+        with lock:
+            indexer = _indexer(folder / LUCENE, config)
+        try:
+            _feed(documents, store, indexer, config, census, progress)
+        except BaseException:
+            with lock:
+                indexer.writer.rollback()  # lets go of Lucene's files; they are thrown away
+            raise
+        with lock:
+            indexer.close()
+    return census
+
+
+def _feed(
+    documents: Iterable[Document],
+    store: StoreWriter,
+    indexer: JavaObject,
+    config: IndexConfig,
+    census: _Census,
+    progress: Callable[[int], object],
+) -> None:
+    # Java indexes one batch (without the interpreter lock) while the next is read and stored here
     with ThreadPoolExecutor(1) as java:
         pending: Future[None] | None = None
-        while batch := list(islice(stream, _BATCH)):
+        for batch in _batches(documents):
             store.add(batch)
-            with_text = [document for document in batch if document.text.strip()]
+            with_text = [document for document in batch if document.text.strip(_JAVA_BLANKS)]
             lines = [_lucene_json(document, config.fields) for document in with_text]
             if pending:
                 pending.result()
@@ -230,10 +301,20 @@ def _fill(
             progress(len(batch))
         if pending:
             pending.result()
-    with lock:
-        indexer.close()
-    store.close()
-    return census
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Cut a stream into batches, limited in number and in size."""
+    batch: list[Document] = []
+    characters = 0
+    for document in documents:
+        batch.append(document)
+        characters += len(document.title) + len(document.abstract)
+        if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def _indexer(folder: Path, config: IndexConfig) -> JavaObject:
@@ -251,7 +332,10 @@ def _add(indexer: JavaObject, lines: list[str]) -> None:
     with lock:
         count: int = indexer.addRawDocuments(lines) if lines else 0
     if count != len(lines):
-        raise RuntimeError(f"Lucene took {count} of {len(lines)} documents")
+        raise InputError(
+            f"Lucene took {count:,} of {len(lines):,} documents; its errors stand above. Where"
+            f" memory ran out, give Java more: {MEMORY_VARIABLE}=4g"
+        )
 
 
 def _lucene_json(document: Document, fields: tuple[ExtraField, ...]) -> str:

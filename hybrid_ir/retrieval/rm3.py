@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from hybrid_ir.errors import refuse
+
 _PLAIN = re.compile("[a-z0-9]+")
 _SHORTEST, _LONGEST = 2, 20
 _COMMON = 0.1  # a term in more of the collection than this says nothing
@@ -30,6 +32,14 @@ class Rm3Config:
     documents: int = 10
     terms: int = 10
     query_weight: float = 0.5
+
+    def __post_init__(self) -> None:
+        refuse(
+            "RM3",
+            ("documents", "1 or more", self.documents, self.documents >= 1),
+            ("terms", "1 or more", self.terms, self.terms >= 1),
+            ("query_weight", "0 to 1", self.query_weight, 0 <= self.query_weight <= 1),
+        )
 
 
 def useful(term: str, document_frequency: int, documents: int) -> bool:

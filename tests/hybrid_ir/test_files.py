@@ -71,6 +71,7 @@ def test_jsonl_gives_back_just_what_was_written(tmp_path_factory, kind, records,
         ('{"id": "1", "contents": "x"}', "unknown key 'contents'"),
         ('{"id": "1", "titel": "x"}', "did you mean 'title'?"),
         ('{"id": 1}', "Expected `str`, got `int` - at `$.id`"),
+        ('{"id": "1"' + "[" * 100_000, "not a Document"),
         ('{"title": "x"}', "missing required field `id`"),
         ('{"id": "1"', "truncated"),
         ("[]", "Expected `object`"),
@@ -96,7 +97,7 @@ def test_a_gzip_file_that_ends_early_is_an_error_and_no_short_file(tmp_path):
 def test_a_file_that_is_not_text_is_an_error_with_its_line(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes("a\nb\ncaf\xe9\n".encode("latin-1"))
-    with pytest.raises(InputError, match="expected UTF-8 text"):
+    with pytest.raises(InputError, match=":3: expected UTF-8 text"):
         list(read_lines(path))
     with pytest.raises(InputError, match="expected UTF-8 text"):
         read_text(path)
@@ -171,3 +172,54 @@ def test_a_damaged_gzip_file_is_an_input_error(tmp_path, position):
         list(read_jsonl(path, Document))
     with pytest.raises(InputError):
         read_text(path)
+
+
+def test_an_unknown_key_of_a_nested_record_is_named(tmp_path):
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"question_id": "q", "clauses": [{"text": "heart", "bost": 3}]}\n')
+    with pytest.raises(InputError, match=r"unknown key 'bost' \(did you mean 'boost'"):
+        list(read_jsonl(path, Query))
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    path = tmp_path / "text"
+    path.write_text("\ufeffa\nb\n")
+    assert list(read_lines(path)) == [(1, "a"), (2, "b")]
+    assert read_text(path) == "a\nb\n"
+
+
+def test_the_line_of_a_wrong_byte_is_right_in_a_long_file(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"some words\n" * 4000 + b"caf\xe9\n" + b"more\n" * 4000)
+    with pytest.raises(InputError, match=":4001: expected UTF-8 text"):
+        list(read_lines(path))
+
+
+def test_a_link_stays_a_link_and_a_device_is_refused(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    with writing(link) as file:
+        file.write("new")
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no ordinary file"), writing(tmp_path / "pipe"):
+        pass
+
+
+def test_a_folder_moved_aside_by_a_killed_writer_comes_back(tmp_path):
+    path = tmp_path / "index"
+    aside = tmp_path / ".index.999999999.old.tmp"
+    aside.mkdir()
+    (aside / "old").write_text("")
+    with pytest.raises(TypeError), replacing(path):
+        raise TypeError
+    assert [p.name for p in path.iterdir()] == ["old"]
+
+
+def test_a_name_with_brackets_is_cleaned_up_too(tmp_path):
+    path = tmp_path / "run[1]"
+    (tmp_path / ".run[1].999999999.tmp").write_text("")
+    with writing(path) as file:
+        file.write("x")
+    assert [p.name for p in tmp_path.iterdir()] == ["run[1]"]

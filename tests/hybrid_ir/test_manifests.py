@@ -122,7 +122,20 @@ def test_an_artefact_that_is_made_anew_alike_leaves_its_followers_up_to_date(tmp
     run_stage(stage, folder, make_folder)
     assert not follow()
     (folder / "random").write_bytes(b"foreign")
+    with pytest.raises(InputError, match="has changed since shout made it"):
+        follow()
+    manifest_path(folder).unlink()
     assert follow()
+
+
+def test_an_input_is_never_overwritten(stage, tmp_path):
+    source = stage.inputs["source"]
+    link = tmp_path / "link.txt"
+    link.symlink_to(source)
+    for name in (source, link):
+        with pytest.raises(InputError, match="would be overwritten"):
+            made(stage, name)
+    assert source.read_text() == "text"
 
 
 def test_a_missing_input_is_named(stage, output):

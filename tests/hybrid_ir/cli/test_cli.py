@@ -119,6 +119,44 @@ def test_what_the_user_can_mend_is_one_message_and_exit_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_recall_goes_by_pmid_however_a_run_spells_it(tmp_path, gold, capsys):
+    run = tmp_path / "run"
+    run.write_text(f"{'6' * 24} Q0 PMID:2 1 2.0 mine\n{'7' * 24} Q0 2 1 2.0 mine\n")
+    call("evaluate", "--gold", gold, "--run", run, "--mode", "official", "--json")
+    (scores,) = json.loads(capsys.readouterr().out)
+    assert scores["measures"]["recall@10"] == (1 / 2 + 1) / 2
+
+
+def test_values_are_not_written_over_an_input(tmp_path, gold, capsys):
+    run = tmp_path / "run"
+    run.write_text(f"{'6' * 24} Q0 2 1 2.0 mine\n")
+    before = gold.read_text()
+    assert call("evaluate", "--gold", gold, "--run", run, "--per-question", gold) == 2
+    assert gold.read_text() == before
+
+
+def test_the_official_line_refuses_what_it_would_not_heed(gold, capsys):
+    line = ("evaluate", "--gold", gold, "--submission", gold, "--official-line", "--phase", "A")
+    assert call(*line, "--json", "--cutoffs", "10") == 2
+    assert "and not --cutoffs, --json" in capsys.readouterr().err
+
+
+def test_files_can_come_through_pipes(tmp_path, gold):
+    run = tmp_path / "run"
+    run.write_text(f"{'6' * 24} Q0 2 1 2.0 mine\n{'7' * 24} Q0 2 1 2.0 mine\n")
+    command = f"{sys.executable} -m hybrid_ir.cli evaluate --json --mode strict --gold"
+    results = [
+        subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
+        for line in (
+            f"{command} {gold} --run {run}",
+            f"cat {run} | {command} <(cat {gold}) --run /dev/stdin",
+            f"{command} <(gzip -c {gold}) --run <(gzip -c {run})",
+        )
+    ]
+    measures = [json.loads(result)[0]["measures"] for result in results]
+    assert measures[0] == measures[1] == measures[2]
+
+
 def test_stdout_carries_data_only(tmp_path, documents, questions):
     def run(*arguments):
         return subprocess.run(

@@ -175,7 +175,7 @@ def test_an_unknown_field_and_a_wrong_boost_are_refused_together(searcher):
     message = str(caught.value)
     assert "question q7" in message
     assert "no field 'body' (it has contents, title, abstract, mesh)" in message
-    assert "a boost must be a finite number from 0, got -1.0" in message
+    assert "boosts are weights from 0 to 1,000,000, got -1.0" in message
 
 
 @pytest.mark.parametrize("wrong", [{"hits": 0}, {"k1": -1.0}, {"b": 1.5}, {"threads": 0}])

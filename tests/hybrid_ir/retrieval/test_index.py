@@ -16,6 +16,7 @@ from hybrid_ir.retrieval.index import (
     IDS,
     IndexConfig,
     build_index,
+    open_ids,
     open_reader,
     open_store,
     read_documents,
@@ -78,7 +79,7 @@ def test_the_analysis_is_as_asked_for(tmp_path, config, terms):
 
 
 def test_a_document_without_text_is_stored_and_counted_but_not_indexed(tmp_path):
-    documents = [Document("1", "text"), Document("2"), Document("3", " ", "\n")]
+    documents = [Document("1", "text"), Document("2"), Document("3", "\x01", "\n\x00")]
     made = build_index(documents, tmp_path / "index", IndexConfig())
     assert (made.documents, made.without_text) == (3, 2)
     assert list(open_store(tmp_path / "index")) == ["1", "2", "3"]
@@ -116,8 +117,9 @@ def test_the_ids_of_many_batches_and_pages_stand_where_lucene_has_their_document
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=8))
 def test_any_text_can_be_indexed_and_comes_back_from_the_store(tmp_path_factory, texts):
     folder = tmp_path_factory.mktemp("any") / "index"
-    documents = [Document(str(i), "x", text) for i, text in enumerate(["first", *texts])]
-    build_index(documents, folder, IndexConfig(fields=("abstract",)))
+    documents = [Document(str(i), text) for i, text in enumerate(["first", *texts])]
+
+    build_index(documents, folder, IndexConfig(fields=("title",)))
     assert list(open_store(folder).documents()) == documents
 
 
@@ -133,7 +135,7 @@ def test_no_documents_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("document_id", ["", " ", "a b", "a\n"])
+@pytest.mark.parametrize("document_id", ["", " ", "a b", "a\n", "a\0", "a" * 513])
 def test_an_id_no_run_can_hold_is_refused_with_its_line(tmp_path, document_id):
     path = tmp_path / "documents.jsonl"
     write_jsonl(path, [Document("1", "a"), Document(document_id, "b")])
@@ -192,3 +194,32 @@ def test_what_is_no_index_is_never_replaced(tmp_path, kind):
 def test_an_empty_folder_makes_way(tmp_path):
     (tmp_path / "index").mkdir()
     assert build_index(DOCUMENTS, tmp_path / "index", IndexConfig()).documents == 3
+
+
+def test_an_index_without_its_files_is_refused(tmp_path):
+    folder = tmp_path / "index"
+    build_index(DOCUMENTS, folder, IndexConfig())
+    settings = read_settings(folder)
+    np.save(folder / IDS, np.array([1, 2]))
+    with pytest.raises(InputError, match=r"ids\.npy: does not fit index\.json"):
+        open_ids(folder, settings)
+    (folder / IDS).write_bytes(b"x")
+    with pytest.raises(InputError, match=r"ids\.npy: cannot be read"):
+        open_ids(folder, settings)
+    for file in (folder / "lucene").glob("segments_*"):
+        file.unlink()
+    with pytest.raises(InputError, match="Lucene cannot read it"):
+        open_reader(folder / "lucene")
+
+
+def test_a_failed_build_lets_go_of_the_index(tmp_path):
+    for _ in range(3):
+        with pytest.raises(InputError, match="occurs twice"):
+            build_index([Document("1", "a"), Document("1", "b")], tmp_path / "index", IndexConfig())
+    assert build_index(DOCUMENTS, tmp_path / "index", IndexConfig()).documents == 3
+
+
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"buffer_mb": 0}, {"fields": ("mesh", "mesh")}])
+def test_settings_that_lucene_would_choke_on_are_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        IndexConfig(**wrong)
