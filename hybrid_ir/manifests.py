@@ -76,7 +76,8 @@ class Stage:
 
 def manifest_path(artefact: Path) -> Path:
     """Give the place of an artefact's manifest."""
-    return artefact.with_name(f"{artefact.name}.manifest.json")
+    whole = artefact.absolute()  # "." has no name of its own
+    return whole.with_name(f"{whole.name}.manifest.json")
 
 
 def read_manifest(artefact: Path) -> Manifest | None:
@@ -101,7 +102,6 @@ def run_stage(
     Raises:
         InputError: an input is missing, has changed since it was made, or is the artefact itself.
     """
-    artefact = artefact.absolute()
     for role, path in stage.inputs.items():
         if path.resolve() == artefact.resolve():
             raise InputError(f"{path}: would be overwritten, it is an input ({role}): name another")
@@ -125,12 +125,12 @@ def run_stage(
 
 
 def _input(path: Path, known: Input | None, verify: bool) -> Input:
-    maker = read_manifest(path.absolute())
+    maker = read_manifest(path)
     if maker and path.exists():
         if not _is_whole(path, maker, verify):
             raise InputError(
                 f"{path}: has changed since {maker.stage} made it; make it again, or remove"
-                f" {manifest_path(path.absolute()).name} if it is meant to be as it is"
+                f" {manifest_path(path).name} if it is meant to be as it is"
             )
         return Input(maker.key, maker.files)
     marks = _marks(path, known.files if known else {}, verify)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -108,10 +109,13 @@ def document_id_of(reference: str | int) -> str:
     Old editions may cite PubMed Central or other sites; their address is kept, blanks around it
     dropped, so that nothing is lost and nothing is mistaken for a PMID.
     """
+    text = str(reference)
+    if len(text) <= 8 and text.isdecimal() and text.isascii() and text[0] != "0":
+        return text  # a PMID already, as in a run of thousands
     try:
         return pmid_of(reference)
     except ValueError:
-        return str(reference).strip()
+        return text.strip()
 
 
 def texts_in(answer: object) -> Iterator[str]:
@@ -129,16 +133,18 @@ def is_text(value: object) -> bool:
 
 
 def is_offset(value: object) -> bool:
-    """Whether BioASQ's program reads a value as a whole number: one, or its digits as text."""
-    return type(value) is int or (
-        isinstance(value, str) and re.fullmatch("-?[0-9]+", value) is not None
-    )
+    """Whether BioASQ's program reads a value: a whole number of 32 bits, or its digits as text."""
+    if isinstance(value, str) and re.fullmatch("[+-]?[0-9]{1,20}", value, re.ASCII):
+        value = int(value)
+    return type(value) is int and -(2**31) <= value < 2**31
 
 
 def _read_json(path: Path) -> object:
     text = read_text(path).removeprefix("\ufeff")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        return json.loads(
+            text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite
+        )
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: expected JSON: {error}") from error
 
@@ -150,6 +156,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = sorted({key for key in keys if keys.count(key) > 1})
         raise ValueError(f"key {twice[0]!r} stands twice in one object: {str(members)[:200]}")
     return members
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"{digits:.40} is too large a number")
+    return number
 
 
 def _refuse_constant(constant: str) -> NoReturn:

@@ -7,6 +7,7 @@ stdout carries data, stderr the log and progress bars. Exit codes: 0 done, 1 don
 from __future__ import annotations
 
 import argparse
+import io
 import logging
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     level = logging.WARNING if arguments.quiet else logging.INFO
     logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # half surrogates, or a terminal without UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code: int = arguments.command(arguments)
         sys.stdout.flush()
@@ -32,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, no permission, a folder that is not there
         where = f"{error.filename}: " if error.filename else ""
         print(f"hybrid-ir: {where}{error.strerror or error}", file=sys.stderr)
+        return 2
+    except UnicodeError as error:
+        print(f"hybrid-ir: text that no UTF-8 file can hold: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("hybrid-ir: interrupted; run the same command again", file=sys.stderr)

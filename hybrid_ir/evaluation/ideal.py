@@ -135,8 +135,8 @@ def _texts(answer: object) -> tuple[str, ...] | None:
 def _answers(submission: Sequence[Raw], name: str) -> dict[str, str]:
     """Give the answers that are there: question id -> text."""
     given: dict[str, object] = {}
-    for question in submission:
-        given.setdefault(str(question["id"]), question.get("ideal_answer"))
+    for question in submission:  # one without an id is refused where responses are read
+        given.setdefault(str(question.get("id")), question.get("ideal_answer"))
     texts = {id_: _texts(answer) for id_, answer in given.items()}
     lists = [id_ for id_, answer in given.items() if isinstance(answer, list)]
     single = [id_ for id_ in lists if len(texts[id_] or ()) == 1]

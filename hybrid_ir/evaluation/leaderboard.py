@@ -44,7 +44,7 @@ def read_leaderboard(path: Path) -> list[Scores]:
         InputError: no table, a heading that is no known measure, a cell that is no number.
     """
     lines = [(number, line) for number, line in read_lines(path) if not line.startswith("#")]
-    rows = list(csv.reader((line for _, line in lines), delimiter="\t"))
+    rows = list(csv.reader((line for _, line in lines), delimiter="\t", quoting=csv.QUOTE_NONE))
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InputError(f"{path}: expected a heading and a line a system, tab-separated")
     measures = _measures(path, rows[0][1:])

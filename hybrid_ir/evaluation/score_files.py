@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_ir.bioasq.measures import Edition
 from hybrid_ir.bioasq.raw import read_raw
+from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS
 from hybrid_ir.evaluation.ideal import score_ideal
 from hybrid_ir.evaluation.names import file_stem, tell_apart
 from hybrid_ir.evaluation.reference import Reference, reference
@@ -128,9 +129,18 @@ def _score_submission(
     for gold in golds:
         ideal = score_ideal(gold.ideal, submission, name, encoder)
         columns += [
-            evaluate_submission(gold, submission, name, mode, ideal=ideal) for mode in request.modes
+            evaluate_submission(gold, submission, name, mode, _cutoffs(request), ideal=ideal)
+            for mode in request.modes
         ]
     return columns
+
+
+def _cutoffs(request: Request) -> tuple[int, ...]:
+    """Give the cutoffs for submissions; beside runs, those too deep are left to the runs."""
+    if not request.cutoffs:
+        return (MAX_DOCUMENTS,)
+    fitting = tuple(k for k in request.cutoffs if k <= MAX_DOCUMENTS)
+    return fitting if request.runs and fitting else request.cutoffs
 
 
 def _renamed(scores: Scores, name: str) -> Scores:

@@ -156,7 +156,10 @@ class _Means(Protocol):
 
 def _evaluate(job: _Job) -> Scores:
     if job.mode == "strict" and job.gold.edition == FLAT_LIST_EDITION:
-        raise InputError("strict measures need a gold read for edition 3 or later, best 9")
+        raise InputError(
+            "strict measures need a gold read for edition 3 or later: add --mode official, or"
+            " leave --edition out"
+        )
     if any(k < 1 for k in job.cutoffs):
         raise InputError(f"recall@{min(job.cutoffs)}: expected a cutoff of at least 1")
     questions = job.gold.questions

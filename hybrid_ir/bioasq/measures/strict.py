@@ -7,6 +7,8 @@ They stand beside the official numbers and share their definitions as of edition
 * snippet offsets are end exclusive, as BioASQ gives them, and "sections.0" is the abstract on
   either side;
 * a submission is cut at its limits: 10 documents, 10 snippets, 5 factoid answers, 100 list entries;
+* of an entry of a list answer, as of a factoid's, the first text counts: BioASQ asks for one;
+* a yes/no answer is "yes" or "no", and macro-F1 is over the labels that the gold has;
 * no value can exceed 1, and the best answer the limits allow has average precision 1.
 """
 

@@ -79,14 +79,18 @@ def _entry_faults(answer: object, kind: QuestionType, place: Place) -> Iterator[
     for position, entry in enumerate(answer):
         spot = place.item(position)
         yield from _one_entry_faults(entry, kind, spot)
-        first = first_places.setdefault(entry_key(entry), position)
-        if first < position and entry_key(entry):
+        first = first_places.setdefault(entry_key(entry, kind), position)
+        if first < position and entry_key(entry, kind):
             yield warning(spot, f"the same as [{first}]: counts as wrong", "leave it out")
 
 
-def entry_key(entry: list[Any]) -> str:
-    """Give what the official evaluator compares of an entry; empty for an empty one."""
-    return str(entry[0]).strip().lower() if entry else ""
+def entry_key(entry: list[Any], kind: QuestionType) -> str:
+    """Give what the official evaluator compares of an entry; empty for an empty one.
+
+    Of a factoid's entry it takes the first text, of a list's any.
+    """
+    names = entry if kind == "list" else entry[:1]
+    return "\n".join(str(name).strip().lower() for name in names).strip()
 
 
 def _one_entry_faults(entry: list[Any], kind: QuestionType, place: Place) -> Iterator[Fault]:
@@ -101,7 +105,7 @@ def _one_entry_faults(entry: list[Any], kind: QuestionType, place: Place) -> Ite
         if kind == "list" and (length := len(str(text))) > MAX_LIST_ENTRY_CHARACTERS:
             problem = f"expected at most {MAX_LIST_ENTRY_CHARACTERS} characters, got {length}"
             yield error(place, f"{problem}: {shown(text)}", "name the entity, no more")
-    if not entry_key(entry):
+    if not entry_key(entry, kind):
         yield warning(place, "an empty entry", "leave it out")
 
 

@@ -34,8 +34,10 @@ def repair_exact(
     """Bring an exact answer into the shape of its question's type.
 
     In Phase A only what the official evaluator cannot read is touched. A flat list becomes one
-    entry a text, brackets too many go, "Yes." becomes "yes", of several texts in one entry the
-    first stays, as it does in the official evaluator; empty, repeated and surplus entries go.
+    entry a text, brackets too many go, "Yes." becomes "yes", empty, repeated and surplus entries
+    go. Of several texts in an entry of a factoid answer the first stays, as it does in the official
+    evaluator; in a list answer any of them can match, and leaving one out would be a guess: such an
+    entry stays, and validation names it.
 
     Returns:
         The answer, None where it has to be left out, and the changes.
@@ -48,7 +50,7 @@ def repair_exact(
     if any(unreadable_exact(mended, kind, place)):
         return None, [changed(place, f"left out {shown(answer)}: it cannot be read")]
     if phase != "A" and isinstance(mended, list):
-        mended = _clean(mended, place, changes)
+        mended = _clean(mended, kind, place, changes)
         limit = MAX_FACTOID_ENTRIES if kind == "factoid" else MAX_LIST_ENTRIES
         if len(mended) > limit:
             changes.append(changed(place, f"cut from {len(mended)} entries to {limit}"))
@@ -145,17 +147,20 @@ def _entry(entry: object) -> list[Any] | None:
     return texts if all(map(is_text, texts)) else None
 
 
-def _clean(entries: list[list[Any]], place: Place, changes: list[Change]) -> list[list[str]]:
-    """Keep one text an entry, no entry twice, none empty, no blanks at the edges."""
+def _clean(
+    entries: list[list[Any]], kind: QuestionType, place: Place, changes: list[Change]
+) -> list[list[str]]:
+    """Keep one text an entry (a list: all of them), none empty or twice, no blanks at the edges."""
     kept: dict[str, list[str]] = {}
     for position, entry in enumerate(entries):
         spot = place.item(position)
-        key = entry_key(entry)
+        key = entry_key(entry, kind)
         if not key or key in kept:
             reason = "stands there before" if key else "empty"
             changes.append(changed(spot, f"left out {shown(entry)}: {reason}"))
             continue
-        kept[key] = [str(entry[0]).strip()]
+        names = entry if kind == "list" else entry[:1]
+        kept[key] = [str(name).strip() for name in names]
         if kept[key] != entry:
             changes.append(changed(spot, f"{shown(entry)} became {shown(kept[key])}"))
     return list(kept.values())

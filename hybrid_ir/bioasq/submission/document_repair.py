@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from hybrid_ir.bioasq.raw import is_text, url_of
+from hybrid_ir.bioasq.raw import is_offset, is_text, url_of
 from hybrid_ir.bioasq.submission.document_faults import shape_of_snippet, unreadable_snippet
 from hybrid_ir.bioasq.submission.faults import (
     MAX_DOCUMENTS,
@@ -107,7 +107,7 @@ def _snippet_value(key: str, value: object, phase: Phase) -> object:
 def _mended_offset(value: object, phase: Phase) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if phase == "A" and isinstance(value, str) and value.isascii() and value.isdigit():
+    if phase == "A" and isinstance(value, str) and is_offset(value):
         return int(value)
     return value
 

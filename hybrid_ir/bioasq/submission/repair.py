@@ -53,6 +53,9 @@ def repair(
         identity = raw.get("id")
         place = Place(identity if isinstance(identity, str) else "").item(position)
         question = missing.pop(place.question_id, None)
+        if question is None and (question := missing.pop(place.question_id.strip(), None)):
+            changes.append(changed(place.key("id"), "cut the blanks at its edge"))
+            raw = {**raw, "id": question.id}
         if question is None:
             report = "left out: not in the batch, or a question that stands there before"
             changes.append(changed(place, report))
@@ -116,7 +119,7 @@ def _known_keys(raw: Mapping[str, Any], place: Place) -> tuple[dict[str, Any], l
     mended = {key: value for key, value in raw.items() if key not in meant}
     changes = []
     for key, name in meant.items():
-        if name in mended:
+        if mended.get(name) not in (None, "", []):
             changes.append(changed(place.key(key), f"left out: {name} is there too"))
         else:
             mended[name] = raw[key]

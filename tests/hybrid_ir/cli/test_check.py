@@ -180,3 +180,28 @@ def test_where_the_official_program_died_validate_says_why_and_repair_cures_it(
         assert call(*scored, "--phase", phase) == 0
         numbers = capsys.readouterr().out.split()
         assert len(list(map(float, numbers))) == {"A": 20, "B": 10}[phase]
+
+
+def test_half_surrogates_are_shown_and_reported_on(check, tmp_path):
+    questions = [{"id": id_, "documents": ["\ud800"]} for id_ in IDS]
+    code, out = check("validate", questions)
+    assert code == 1
+    assert "ud800" in out
+    code, out = check("repair", questions, "--output", tmp_path / "mended.json")
+    assert code == 1
+    assert (tmp_path / "mended.json").exists()
+
+
+def test_a_number_too_large_for_json_is_refused_with_its_file(tmp_path, batch, capsys):
+    path = tmp_path / "submission.json"
+    path.write_text('{"questions": [{"id": "a", "score": 1e999}]}')
+    assert call("validate", path, "--questions", batch, "--phase", "A") == 2
+    assert "1e999 is too large a number" in capsys.readouterr().err
+
+
+def test_a_folder_is_never_replaced_by_a_file(check, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "precious").write_text("years of work")
+    code, _ = check("repair", submission(URL + "1"), "--output", tmp_path / "folder")
+    assert code == 2
+    assert (tmp_path / "folder" / "precious").read_text() == "years of work"

@@ -246,3 +246,29 @@ def test_the_official_line_of_real_submissions(shared, capsys):
 
 def found(path):
     return path if path.exists() else path.with_name(f"{path.name}.gz")
+
+
+@pytest.mark.parametrize("question", [{"ideal_answer": "a"}, {"id": 5, "ideal_answer": "a"}])
+def test_a_question_without_a_usable_id_is_one_message(gold, tmp_path, capsys, question):
+    write_raw(tmp_path / "ours.json", [question])
+    assert call("evaluate", "--gold", gold, "--submission", tmp_path / "ours.json") == 2
+    message = capsys.readouterr().err
+    assert message.startswith("hybrid-ir: ")
+    assert "Traceback" not in message
+
+
+def test_cutoffs_of_a_submission_are_heeded_or_refused(gold, tmp_path, capsys):
+    write_raw(tmp_path / "ours.json", [{"id": B, "documents": [URL + "2", URL + "1"]}])
+    asked = ("evaluate", "--gold", gold, "--submission", tmp_path / "ours.json", "--json")
+    assert call(*asked, "--mode", "strict", "--cutoffs", "1", "2") == 0
+    (column,) = json.loads(capsys.readouterr().out)
+    recalls = [column["measures"][f"recall@{k}"] for k in (1, 2)]
+    assert recalls == [0.0, 1.0]
+    assert call(*asked, "--cutoffs", "11") == 2
+
+
+def test_a_type_of_another_spelling_is_warned_of(tmp_path, capsys):
+    gold = tmp_path / "gold.json"
+    write_raw(gold, [{"id": A, "type": "Summary", "documents": [URL + "1"]}])
+    call("evaluate", "--gold", gold, "--submission", gold)
+    assert "1 of 1 questions have none of the types" in capsys.readouterr().err

@@ -368,3 +368,43 @@ def test_real_snake_case_snippets_keep_their_values(shared):
     assert first["beginSection"] == given["begin_section"]
     assert first["offsetInEndSection"] == given["offset_in_end_section"]
     assert first["document"].startswith(URL)
+
+
+def test_an_entry_of_a_list_keeps_all_its_texts_and_is_named():
+    raw = [{"id": "list", "exact_answer": [["ASA ", "aspirin"], ["x"], ["x"]]}]
+    repaired, _, faults = repair(raw, [BATCH["list"]], "B")
+    assert repaired[0]["exact_answer"] == [["ASA", "aspirin"], ["x"]]
+    assert [fault.path for fault in faults if fault.severity == "error"] == [
+        "$.questions[0].exact_answer[0]"
+    ]
+
+
+def test_an_entry_of_a_factoid_keeps_its_first_text_as_the_official_evaluator_does():
+    question, paths = mended("B", "factoid", exact_answer=[["ASA", "aspirin"]])
+    assert question["exact_answer"] == [["ASA"]]
+    assert paths == ["exact_answer[0]"]
+
+
+def test_blanks_at_the_edge_of_an_id_are_cut_and_the_answer_is_kept():
+    raw = [{"id": " summary ", "ideal_answer": "Because."}]
+    repaired, changes, faults = repair(raw, [BATCH["summary"]], "B")
+    assert repaired == [{"id": "summary", "ideal_answer": "Because."}]
+    assert [change.path for change in changes] == ["$.questions[0].id"]
+    assert faults == ()
+
+
+def test_a_filled_misspelled_key_wins_over_an_empty_one():
+    question, paths = mended("B", idealAnswer="Real.", ideal_answer="")
+    assert question["ideal_answer"] == "Real."
+    assert paths == ["idealAnswer"]
+
+
+@pytest.mark.parametrize("offset", [2**31, -(2**31) - 1, "9" * 5000, 10**400])
+def test_an_offset_the_official_evaluator_dies_of_is_named_and_goes(offset):
+    raw = [{"id": "summary", "snippets": [snippet(offsetInEndSection=offset)]}]
+    for phase in ("A", "B"):
+        faults = validate(raw, [BATCH["summary"]], phase)
+        assert any(DIES in fault.problem for fault in faults)
+        repaired, _, left = repair(raw, [BATCH["summary"]], phase)
+        assert not any(DIES in fault.problem for fault in left)
+        official.read_responses(repaired, 9)
