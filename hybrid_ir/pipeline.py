@@ -225,6 +225,8 @@ def batch_name(path: Path) -> str:
 
 def run(config: RunConfig, verify: bool = False) -> Scores | None:
     """Go the whole way from documents to a submission and, with gold, to its scores."""
+    if config.gold:
+        _refuse_other_batch(config.questions, config.gold)
     folder = config.work
     save_config(config, folder / f"{batch_name(config.questions)}.{config.name}.config.yaml")
     index(config.documents, folder / "index", config.index, verify)
@@ -233,10 +235,18 @@ def run(config: RunConfig, verify: bool = False) -> Scores | None:
     search(folder / "index", config.questions, None, trec, config.name, config.search, verify)
     submission = folder / f"{batch}.{config.name}.phaseA.json"
     submit(trec, config.questions, submission, config.submit, verify)
-    if config.gold is None:
-        return None
     scores = folder / f"{batch}.{config.name}.scores.json"
+    if config.gold is None:
+        remove(scores)  # they may be of another run
+        return None
     return evaluate(trec, config.gold, folder / "index", scores, config.evaluate)
+
+
+def _refuse_other_batch(questions: Path, gold: Path) -> None:
+    """Look before the work that the gold is of these questions."""
+    ids = {question.id for question in read_questions(questions)}
+    if not ids & {question.get("id") for question in read_raw(gold)}:
+        raise InputError(f"{gold}: has none of the questions of {questions}: is it the same batch?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def _read_json(path: Path) -> object:
             text, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite
         )
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected JSON: {error}") from error
+        raise InputError(f"{path}: expected a BioASQ file, in JSON: {error}") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

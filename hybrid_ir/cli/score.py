@@ -17,9 +17,11 @@ def add_commands(commands: Commands) -> None:
         "--preliminary", type=Path, metavar="FILE",
         help="the preliminary gold (a Phase B test set), shown beside the enriched one",
     )  # fmt: skip
-    added.add_argument("--run", type=Path, nargs="+", default=[], metavar="RUN", help="TREC runs")
     added.add_argument(
-        "--submission", type=Path, nargs="+", default=[], metavar="FILE",
+        "--run", type=Path, nargs="+", action="extend", default=[], metavar="RUN", help="TREC runs"
+    )
+    added.add_argument(
+        "--submission", type=Path, nargs="+", action="extend", default=[], metavar="FILE",
         help="submissions of any phase, with documents, snippets, exact or ideal answers",
     )  # fmt: skip
     added.add_argument(

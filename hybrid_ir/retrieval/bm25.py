@@ -184,14 +184,17 @@ class Searcher:
 
     def check(self, queries: Iterable[Query]) -> None:
         """Raise one InputError for all queries that cannot be searched, before any is."""
-        faults = [
-            f"question {query.question_id}: {fault}"
-            for query in queries
-            for clause in query.clauses
-            for fault in self._faults(clause)
-        ]
+        faults: dict[str, dict[str, None]] = defaultdict(dict)
+        for query in queries:
+            for clause in query.clauses:
+                for fault in self._faults(clause):
+                    faults[fault][query.question_id] = None
         if faults:
-            raise InputError.of_all("these queries cannot be searched:", faults)
+            lines = []
+            for fault, ids in faults.items():
+                more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+                lines.append(f"question {next(iter(ids))}{more}: {fault}")
+            raise InputError.of_all("these queries cannot be searched:", lines)
 
     def _start(self, query: Query) -> _Search:
         self.check([query])

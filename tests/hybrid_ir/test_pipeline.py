@@ -81,6 +81,21 @@ def test_a_changed_setting_redoes_what_hangs_on_it_and_no_more(config):
     assert not changed & {"index.manifest.json", "documents.sqlite", "ids.npy"}
 
 
+def test_without_gold_no_older_scores_are_left_beside_a_run(config):
+    pipeline.run(config)
+    scores = config.work / "12B1.BM25.scores.json"
+    assert scores.exists()
+    assert pipeline.run(replace(config, gold=None, search=SearchConfig(hits=5))) is None
+    assert not scores.exists()
+
+
+def test_the_gold_of_another_batch_is_refused_before_any_work(config, mini):
+    gold = mini / "test" / "11B2.golden.json.gz"
+    with pytest.raises(InputError, match="is it the same batch"):
+        pipeline.run(replace(config, gold=gold))
+    assert not config.work.exists()
+
+
 def search(index, questions, output, **settings):
     return pipeline.search(index, questions, None, output, "BM25", SearchConfig(**settings))
 

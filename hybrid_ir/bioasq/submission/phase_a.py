@@ -96,10 +96,13 @@ def _batch_faults(questions: Sequence[Question], run: Run) -> list[Fault]:
         return [error(Place(), "the batch has no questions", "give the batch's question file")]
     ids = Counter(question.id for question in questions)
     strangers = sorted(run.rankings.keys() - ids.keys())
-    return [
-        error(Place(identity), f"{identity!r} is ranked but not in the batch", "give its own batch")
-        for identity in strangers
-    ]
+    if not strangers:
+        return []
+    shown = ", ".join(map(repr, strangers[:5])) + ", ..." * (len(strangers) > 5)
+    problem = (
+        f"{len(strangers)} of {len(run.rankings)} ranked questions are not in the batch: {shown}"
+    )
+    return [error(Place(strangers[0]), problem, "give the batch that the run is of")]
 
 
 def _is_repeated(fault: Fault) -> bool:

@@ -60,7 +60,7 @@ def test_verbatim_whatever_the_packing(tmp_path):
     [
         ('{"questions": [\n  {"id": "a",}]}', r"line 2 column 1[0-9]"),
         ("", "line 1 column 1"),
-        ("[" * 100_000, "expected JSON"),
+        ("[" * 100_000, "expected a BioASQ file, in JSON"),
         ('{"questions": [{"a": NaN}]}', "NaN is no JSON number"),
         ('{"questions": [{"id": "q7", "id": "b"}]}', "key 'id' stands twice"),
         ('[{"id": "a"}]', r"got a list of 1"),

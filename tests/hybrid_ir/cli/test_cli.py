@@ -127,6 +127,17 @@ def test_recall_goes_by_pmid_however_a_run_spells_it(tmp_path, gold, capsys):
     assert scores["measures"]["recall@10"] == (1 / 2 + 1) / 2
 
 
+def test_runs_named_one_by_one_are_all_scored(tmp_path, gold, capsys):
+    for name in ("a", "b"):
+        lines = (f"{character * 24} Q0 2 1 2.0 {name}\n" for character in "67")
+        (tmp_path / name).write_text("".join(lines))
+    runs = ("--run", tmp_path / "a", "--run", tmp_path / "b")
+    for _ in range(2):  # the first call leaves nothing to the second
+        assert call("evaluate", "--gold", gold, *runs, "--mode", "strict", "--json") == 0
+        columns = json.loads(capsys.readouterr().out)
+        assert [column["system"] for column in columns] == ["a", "b"]
+
+
 def test_values_are_not_written_over_an_input(tmp_path, gold, capsys):
     run = tmp_path / "run"
     run.write_text(f"{'6' * 24} Q0 2 1 2.0 mine\n")

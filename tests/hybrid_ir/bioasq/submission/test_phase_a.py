@@ -66,13 +66,13 @@ def test_all_that_bioasq_would_refuse_is_named_and_nothing_written(tmp_path):
     lines = str(caught.value).splitlines()[1:]
     assert [line.partition(":")[0].strip() for line in lines] == [
         "$.questions (question q3)",
-        "$.questions (question q4)",
         "$.questions[0].documents[1] (question q1)",
         "$.questions[0].documents[3] (question q1)",
         "$.questions[1].documents[1] (question q2)",
     ]
-    assert 'expected a PubMed address, got "PMC7"' in lines[2]
-    assert "the same as [0]" in lines[3]
+    assert "2 of 4 ranked questions are not in the batch: 'q3', 'q4'" in lines[0]
+    assert 'expected a PubMed address, got "PMC7"' in lines[1]
+    assert "the same as [0]" in lines[2]
     assert list(tmp_path.iterdir()) == []
 
 
