@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from hybrid_ir.retrieval.index import IndexConfig, build_index, read_documents
+from hybrid_ir.retrieval.index import IndexConfig
+from hybrid_ir.retrieval.indexing import build_index, read_documents
 
 documents, index = map(Path, sys.argv[1:])
 settings = build_index(read_documents([documents]), index, IndexConfig(threads=2))

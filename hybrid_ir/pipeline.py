@@ -42,13 +42,8 @@ from hybrid_ir.manifests import Manifest, Stage, run_stage
 from hybrid_ir.pubmed.store import DuplicateError
 from hybrid_ir.records import Query
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
-from hybrid_ir.retrieval.index import (
-    IndexConfig,
-    build_index,
-    open_store,
-    places_of,
-    read_documents,
-)
+from hybrid_ir.retrieval.index import IndexConfig, open_store
+from hybrid_ir.retrieval.indexing import build_index, places_of, read_documents
 from hybrid_ir.trec import completed, format_ranking, read_run, refuse_blanks
 
 log = logging.getLogger(__name__)

@@ -22,10 +22,10 @@ import numpy as np
 
 from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.records import Clause, Query, Question, Ranked, Ranking
+from hybrid_ir.retrieval.ids import open_ids
 from hybrid_ir.retrieval.index import (
     LUCENE,
     analyzer,
-    open_ids,
     open_reader,
     open_store,
     read_settings,

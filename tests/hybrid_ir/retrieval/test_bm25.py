@@ -12,7 +12,8 @@ from hybrid_ir.errors import InputError
 from hybrid_ir.files import read_jsonl
 from hybrid_ir.records import Clause, Document, Query
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
-from hybrid_ir.retrieval.index import IndexConfig, build_index
+from hybrid_ir.retrieval.index import IndexConfig
+from hybrid_ir.retrieval.indexing import build_index
 from hybrid_ir.retrieval.jvm import java_class
 from hybrid_ir.retrieval.rm3 import Rm3Config
 from hybrid_ir.trec import id_order

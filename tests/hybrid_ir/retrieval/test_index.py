@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import write_jsonl
 from hybrid_ir.records import Document
-from hybrid_ir.retrieval.index import (
-    IDS,
-    IndexConfig,
-    build_index,
-    open_ids,
-    open_reader,
-    open_store,
-    read_documents,
-    read_settings,
-)
+from hybrid_ir.retrieval.ids import open_ids
+from hybrid_ir.retrieval.index import IDS, IndexConfig, open_reader, open_store, read_settings
+from hybrid_ir.retrieval.indexing import build_index, read_documents
 from hybrid_ir.retrieval.jvm import java_class
 
 DOCUMENTS = [
@@ -155,7 +148,8 @@ def test_an_index_killed_while_being_built_leaves_the_old_one(tmp_path):
 from itertools import count
 from pathlib import Path
 from hybrid_ir.records import Document
-from hybrid_ir.retrieval.index import IndexConfig, build_index
+from hybrid_ir.retrieval.index import IndexConfig
+from hybrid_ir.retrieval.indexing import build_index
 documents = (Document(str(i), "text " * 20) for i in count())
 build_index(documents, Path({str(folder)!r}), IndexConfig(), lambda n: print(n, flush=True))
 """

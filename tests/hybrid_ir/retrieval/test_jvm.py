@@ -32,7 +32,8 @@ def test_a_heap_the_jvm_would_die_of_is_refused_before(memory):
 def test_names_of_files_do_not_depend_on_the_locale(tmp_path):
     program = "import sys; from pathlib import Path\n"
     program += "from hybrid_ir.records import Document\n"
-    program += "from hybrid_ir.retrieval.index import IndexConfig, build_index\n"
+    program += "from hybrid_ir.retrieval.index import IndexConfig\n"
+    program += "from hybrid_ir.retrieval.indexing import build_index\n"
     program += "build_index([Document('1', 'x')], Path(sys.argv[1]), IndexConfig())"
     subprocess.run(
         [sys.executable, "-X", "utf8", "-c", program, str(tmp_path / "índice")],
