@@ -28,10 +28,10 @@ from typing import Any, Literal, TypeVar
 
 from tqdm import tqdm
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
 from hybrid_ir.bioasq.submission import write_phase_a
-from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS
 from hybrid_ir.config import save_config
 from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.evaluation.reference import reference

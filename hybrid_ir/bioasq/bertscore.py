@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hybrid_ir.bioasq.bertscore_model import Encoder, bert_score
-from hybrid_ir.errors import InputError
+from hybrid_ir.bioasq.rouge import questions_with_gold
 
 
 class BertScore(NamedTuple):
@@ -79,12 +79,7 @@ def score_batch(
     Raises:
         InputError: no question has a gold ideal answer.
     """
-    ids = sorted(id_ for id_, texts in golds.items() if any(text.strip() for text in texts))
-    if not ids:
-        raise InputError(
-            f"expected gold ideal answers, got none for any of {len(golds)} questions; "
-            "give a golden or training file (test files hold no answers)"
-        )
+    ids = questions_with_gold(golds)
     tried = {id_: answers.get(id_, "") for id_ in ids}
     tokens = _count_tokens(encoder, (text for id_ in ids for text in (tried[id_], *golds[id_])))
     keys = [

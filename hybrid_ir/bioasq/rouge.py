@@ -103,12 +103,7 @@ def score_batch(answers: Mapping[str, str], golds: Mapping[str, Sequence[str]]) 
     Raises:
         InputError: no question has a gold ideal answer.
     """
-    ids = sorted(id_ for id_, texts in golds.items() if any(text.strip() for text in texts))
-    if not ids:
-        raise InputError(
-            f"expected gold ideal answers, got none for any of {len(golds)} questions; "
-            "give a golden or training file (test files hold no answers)"
-        )
+    ids = questions_with_gold(golds)
     questions = tuple(score_question(id_, answers.get(id_, ""), golds[id_]) for id_ in ids)
     return BatchRouge(
         questions,
@@ -116,6 +111,21 @@ def score_batch(answers: Mapping[str, str], golds: Mapping[str, Sequence[str]]) 
         average([question.best for question in questions]),
         tuple(id_ for id_ in ids if id_ not in answers),
     )
+
+
+def questions_with_gold(golds: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give the ids, sorted, of the questions that have a gold ideal answer with any text.
+
+    Raises:
+        InputError: there is none.
+    """
+    ids = sorted(id_ for id_, texts in golds.items() if any(text.strip() for text in texts))
+    if not ids:
+        raise InputError(
+            f"expected gold ideal answers, got none for any of {len(golds)} questions; "
+            "give a golden or training file (test files hold no answers)"
+        )
+    return ids
 
 
 def score_question(question_id: str, answer: str, golds: Sequence[str]) -> QuestionRouge:

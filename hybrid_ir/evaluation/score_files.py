@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS
 from hybrid_ir.bioasq.measures import Edition
 from hybrid_ir.bioasq.raw import read_raw
-from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS
 from hybrid_ir.evaluation.ideal import score_ideal
 from hybrid_ir.evaluation.names import file_stem, tell_apart
 from hybrid_ir.evaluation.reference import Reference, reference

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS
 from hybrid_ir.bioasq.measures import (
     Entry,
     Raw,
@@ -23,7 +24,6 @@ from hybrid_ir.bioasq.measures.documents import mean_or_zero
 from hybrid_ir.bioasq.measures.questions import FLAT_LIST_EDITION
 from hybrid_ir.bioasq.measures.strict_exact import strict_factoid, strict_lists, strict_yesno
 from hybrid_ir.bioasq.measures.strict_retrieval import (
-    MAX_DOCUMENTS,
     STRICT_EDITION,
     document_ids,
     strict_documents,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hybrid_ir.bioasq.limits import MAX_FACTOID_ENTRIES, MAX_LIST_ENTRIES
 from hybrid_ir.bioasq.measures.documents import f_measure, mean_or_zero
 from hybrid_ir.bioasq.measures.exact import (
     Entities,
@@ -19,9 +20,6 @@ from hybrid_ir.bioasq.measures.exact import (
 from hybrid_ir.bioasq.measures.questions import Entry
 from hybrid_ir.bioasq.measures.strict_retrieval import STRICT_EDITION, answered_or_empty
 from hybrid_ir.bioasq.measures.yesno import Label, YesNo, f1_of_label, gold_label, refuse_lists
-
-MAX_FACTOIDS = 5
-MAX_LIST_ENTRIES = 100
 
 
 def strict_yesno(gold: Sequence[Entry], responses: Mapping[str, Entry]) -> YesNo:
@@ -63,7 +61,7 @@ def strict_factoid(gold: Sequence[Entry], responses: Mapping[str, Entry]) -> Fac
         {
             question.id: rank_answers(
                 set().union(*factoid_answers(question.exact, STRICT_EDITION)),
-                _first_names(factoid_answers(response.exact, STRICT_EDITION)[:MAX_FACTOIDS]),
+                _first_names(factoid_answers(response.exact, STRICT_EDITION)[:MAX_FACTOID_ENTRIES]),
             )
             for question, response in answered_or_empty(
                 gold, responses, lambda entry: entry.type == "factoid" and entry.exact

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS, MAX_SNIPPETS
 from hybrid_ir.bioasq.measures.documents import (
     GMAP_EPSILON,
     NO_CONCEPTS,
@@ -23,8 +24,6 @@ from hybrid_ir.bioasq.measures.questions import Edition, Entry, Passage
 from hybrid_ir.bioasq.measures.snippets import by_url, merge, shared_characters, size
 from hybrid_ir.bioasq.raw import document_id_of as document_id_of
 
-MAX_DOCUMENTS = 10
-MAX_SNIPPETS = 10
 STRICT_EDITION: Edition = 9
 """The official edition whose definitions the strict measures share."""
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hybrid_ir.bioasq.raw import is_text
-from hybrid_ir.bioasq.submission.faults import (
-    DIES,
+from hybrid_ir.bioasq.limits import (
     MAX_FACTOID_ENTRIES,
     MAX_IDEAL_WORDS,
     MAX_LIST_ENTRIES,
     MAX_LIST_ENTRY_CHARACTERS,
-    Fault,
-    Place,
-    error,
-    shown,
-    warning,
 )
+from hybrid_ir.bioasq.raw import is_text
+from hybrid_ir.bioasq.submission.faults import DIES, Fault, Place, error, shown, warning
 from hybrid_ir.records import QuestionType
 
 _NESTED = 'write one list an entry: [["first"], ["second"]]'

@@ -5,18 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from hybrid_ir.bioasq.limits import MAX_FACTOID_ENTRIES, MAX_IDEAL_WORDS, MAX_LIST_ENTRIES
 from hybrid_ir.bioasq.raw import is_text, texts_in
 from hybrid_ir.bioasq.submission.answer_faults import entry_key, unreadable_exact
-from hybrid_ir.bioasq.submission.faults import (
-    MAX_FACTOID_ENTRIES,
-    MAX_IDEAL_WORDS,
-    MAX_LIST_ENTRIES,
-    Change,
-    Phase,
-    Place,
-    changed,
-    shown,
-)
+from hybrid_ir.bioasq.submission.faults import Change, Phase, Place, changed, shown
 from hybrid_ir.records import QuestionType
 
 _YES_NO = {"yes": "yes", "no": "no", "true": "yes", "false": "no"}

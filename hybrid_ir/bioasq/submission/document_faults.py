@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS, MAX_SNIPPETS
 from hybrid_ir.bioasq.raw import DOCUMENT_URL, is_offset, is_text, pmid_of, url_of
 from hybrid_ir.bioasq.submission.faults import (
     DIES,
-    MAX_DOCUMENTS,
-    MAX_SNIPPETS,
     SNIPPET_KEYS,
     Fault,
     Place,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS, MAX_SNIPPETS
 from hybrid_ir.bioasq.raw import is_offset, is_text, url_of
 from hybrid_ir.bioasq.submission.document_faults import shape_of_snippet, unreadable_snippet
 from hybrid_ir.bioasq.submission.faults import (
-    MAX_DOCUMENTS,
-    MAX_SNIPPETS,
     SNIPPET_KEYS,
     Change,
     Phase,

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hybrid_ir.bioasq.limits import MAX_DOCUMENTS
 from hybrid_ir.bioasq.raw import address_of, write_raw
-from hybrid_ir.bioasq.submission.faults import MAX_DOCUMENTS, Fault, Place, error
+from hybrid_ir.bioasq.submission.faults import Fault, Place, error
 from hybrid_ir.bioasq.submission.validation import validate
 from hybrid_ir.errors import InputError
 from hybrid_ir.records import Question, Run
