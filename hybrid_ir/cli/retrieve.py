@@ -40,23 +40,23 @@ def add_commands(commands: Commands) -> None:
 
 def index(arguments: argparse.Namespace) -> int:
     """Index JSONL documents."""
-    from hybrid_ir import pipeline
     from hybrid_ir.config import load_config
+    from hybrid_ir.pipeline import retrieval
     from hybrid_ir.retrieval.index import IndexConfig
 
     config = load_config(IndexConfig, arguments.config, arguments.settings)
-    pipeline.index(arguments.documents, arguments.output, config, arguments.verify)
+    retrieval.index(arguments.documents, arguments.output, config, arguments.verify)
     return 0
 
 
 def search(arguments: argparse.Namespace) -> int:
     """Search an index and write a TREC run."""
-    from hybrid_ir import pipeline
     from hybrid_ir.config import load_config
+    from hybrid_ir.pipeline import retrieval
     from hybrid_ir.retrieval.bm25 import SearchConfig
 
     config = load_config(SearchConfig, arguments.config, arguments.settings)
-    pipeline.search(
+    retrieval.search(
         arguments.index,
         arguments.questions,
         arguments.queries,
@@ -70,21 +70,21 @@ def search(arguments: argparse.Namespace) -> int:
 
 def submit(arguments: argparse.Namespace) -> int:
     """Write a Phase A submission."""
-    from hybrid_ir import pipeline
     from hybrid_ir.config import load_config
+    from hybrid_ir.pipeline import retrieval
 
-    config = load_config(pipeline.SubmitConfig, arguments.config, arguments.settings)
-    pipeline.submit(arguments.run, arguments.questions, arguments.output, config, arguments.verify)
+    config = load_config(retrieval.SubmitConfig, arguments.config, arguments.settings)
+    retrieval.submit(arguments.run, arguments.questions, arguments.output, config, arguments.verify)
     return 0
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Go the whole way."""
-    from hybrid_ir import pipeline
     from hybrid_ir.config import load_config
     from hybrid_ir.evaluation.score_table import table
+    from hybrid_ir.pipeline import chain
 
-    config = load_config(pipeline.RunConfig, arguments.config, arguments.settings)
-    if scores := pipeline.run(config, arguments.verify):
+    config = load_config(chain.RunConfig, arguments.config, arguments.settings)
+    if scores := chain.run(config, arguments.verify):
         print(table([scores]), end="")
     return 0

@@ -87,7 +87,7 @@ def test_a_saved_configuration_is_read_back_as_it_was(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda p: p.name)
 def test_the_configurations_in_the_repository_are_read(path, monkeypatch):
-    from hybrid_ir.pipeline import RunConfig
+    from hybrid_ir.pipeline.chain import RunConfig
 
     monkeypatch.chdir(CONFIGS.parent)
     assert all(document.exists() for document in load_config(RunConfig, path).documents)

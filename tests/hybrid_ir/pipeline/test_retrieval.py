@@ -1,21 +1,18 @@
 import gzip
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from hybrid_ir import pipeline
-from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.errors import InputError
-from hybrid_ir.files import read_jsonl, write_jsonl
+from hybrid_ir.files import write_jsonl
 from hybrid_ir.manifests import read_manifest
+from hybrid_ir.pipeline import retrieval
+from hybrid_ir.pipeline.growing import growing_run
 from hybrid_ir.records import Clause, Document, Query
 from hybrid_ir.retrieval.bm25 import SearchConfig
 from hybrid_ir.retrieval.index import IndexConfig
@@ -24,80 +21,14 @@ from hybrid_ir.trec import read_run
 
 
 @pytest.fixture(scope="module")
-def documents(mini, tmp_path_factory):
-    path = tmp_path_factory.mktemp("documents") / "documents.jsonl"
-    write_jsonl(path, islice(read_jsonl(mini / "documents.jsonl.gz", Document), 3000))
-    return path
-
-
-@pytest.fixture(scope="module")
 def index(documents, tmp_path_factory):
     folder = tmp_path_factory.mktemp("index") / "index"
-    pipeline.index([documents], folder, IndexConfig())
+    retrieval.index([documents], folder, IndexConfig())
     return folder
 
 
-@pytest.fixture
-def config(mini, documents, tmp_path):
-    return pipeline.RunConfig(
-        documents=(documents,),
-        questions=mini / "test" / "12B1.questions.json",
-        gold=mini / "test" / "12B1.golden.json.gz",
-        work=tmp_path / "work",
-        search=SearchConfig(hits=20),
-        evaluate=pipeline.EvaluateConfig(cutoffs=(10, 20)),
-    )
-
-
-def times(folder: Path) -> dict[str, int]:
-    """Time stamps of all artefacts but scores and settings, which are written each time."""
-    each_time = ("scores.json", "config.yaml")
-    files = (p for p in folder.rglob("*") if p.is_file() and not p.name.endswith(each_time))
-    return {p.name: p.stat().st_mtime_ns for p in files}
-
-
-def test_the_chain_goes_from_documents_to_a_submission_and_only_once(config):
-    pipeline.run(config)
-    run = read_run(config.work / "12B1.BM25.trec")
-    submission = json.loads((config.work / "12B1.BM25.phaseA.json").read_text())["questions"]
-    questions = read_questions(config.questions)
-    assert [question["id"] for question in submission] == [question.id for question in questions]
-    for question in submission:
-        best = [document for document, _ in run.rankings.get(question["id"], ())[:10]]
-        assert question["documents"] == [f"http://www.ncbi.nlm.nih.gov/pubmed/{d}" for d in best]
-    before = times(config.work)
-    pipeline.run(config)
-    pipeline.run(replace(config, search=replace(config.search, threads=1)))
-    assert times(config.work) == before
-
-
-def test_a_changed_setting_redoes_what_hangs_on_it_and_no_more(config):
-    pipeline.run(config)
-    before = times(config.work)
-    pipeline.run(replace(config, search=SearchConfig(hits=20, k1=2.0)))
-    after = times(config.work)
-    changed = {name for name in after if after[name] != before.get(name)}
-    assert {"12B1.BM25.trec", "12B1.BM25.phaseA.json"} <= changed
-    assert not changed & {"index.manifest.json", "documents.sqlite", "ids.npy"}
-
-
-def test_without_gold_no_older_scores_are_left_beside_a_run(config):
-    pipeline.run(config)
-    scores = config.work / "12B1.BM25.scores.json"
-    assert scores.exists()
-    assert pipeline.run(replace(config, gold=None, search=SearchConfig(hits=5))) is None
-    assert not scores.exists()
-
-
-def test_the_gold_of_another_batch_is_refused_before_any_work(config, mini):
-    gold = mini / "test" / "11B2.golden.json.gz"
-    with pytest.raises(InputError, match="is it the same batch"):
-        pipeline.run(replace(config, gold=gold))
-    assert not config.work.exists()
-
-
 def search(index, questions, output, **settings):
-    return pipeline.search(index, questions, None, output, "BM25", SearchConfig(**settings))
+    return retrieval.search(index, questions, None, output, "BM25", SearchConfig(**settings))
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.02, 0.1])
@@ -108,10 +39,10 @@ def test_a_search_killed_at_any_moment_goes_on_and_ends_with_the_same_run(
     search(index, questions, whole, hits=1000)
     program = f"""
 from pathlib import Path
-from hybrid_ir import pipeline
+from hybrid_ir.pipeline import retrieval
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher
 print("ready", flush=True)
-pipeline.search(Path({str(index)!r}), Path({str(questions)!r}), None, Path({str(killed)!r}),
+retrieval.search(Path({str(index)!r}), Path({str(questions)!r}), None, Path({str(killed)!r}),
                 "BM25", SearchConfig(hits=1000, threads=1))
 """
     process = subprocess.Popen(
@@ -164,7 +95,7 @@ def test_what_was_searched_with_other_settings_is_not_gone_on_with(index, mini, 
 
 def test_two_processes_do_not_write_one_run(index, mini, tmp_path):
     questions, output = mini / "dev" / "10B1.questions.json", tmp_path / "run"
-    with pipeline._growing(output, "another key") as (file, _):
+    with growing_run(output, "another key") as (file, _):
         program = f"""
 from pathlib import Path
 from hybrid_ir.cli import main
@@ -202,7 +133,7 @@ def test_what_cannot_be_searched_is_said_before_and_leaves_nothing(index, mini, 
         with pytest.raises(InputError):
             search(index, questions, tmp_path / "run", **wrong)
     with pytest.raises(InputError, match="cannot hold"):
-        pipeline.search(index, questions, None, tmp_path / "run", "two words", SearchConfig())
+        retrieval.search(index, questions, None, tmp_path / "run", "two words", SearchConfig())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -211,13 +142,13 @@ def test_a_document_that_occurs_twice_is_named_with_its_places(tmp_path):
         write_jsonl(tmp_path / name, [Document(i, "text") for i in ids])
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     with pytest.raises(InputError, match=r"document 1 occurs twice: .*a\.jsonl:1, .*b\.jsonl:2"):
-        pipeline.index(files, tmp_path / "index", IndexConfig())
+        retrieval.index(files, tmp_path / "index", IndexConfig())
 
 
 def test_queries_with_clauses_of_their_own_are_searched(index, tmp_path):
     queries, output = tmp_path / "queries.jsonl", tmp_path / "run"
     write_jsonl(queries, [Query("a", (Clause("heart", boost=2.0),)), Query("b", (Clause("zzz"),))])
-    manifest = pipeline.search(index, None, queries, output, "mine", SearchConfig(hits=3))
+    manifest = retrieval.search(index, None, queries, output, "mine", SearchConfig(hits=3))
     run = read_run(output)
     assert run.name == "mine"
     assert len(run.rankings["a"]) == 3
@@ -230,7 +161,7 @@ def test_two_queries_of_a_question_or_field_weights_beside_queries_are_refused(i
     queries = tmp_path / "queries.jsonl"
     write_jsonl(queries, [Query("a", (Clause("heart"),)), Query("a", (Clause("lung"),), "2")])
     with pytest.raises(InputError, match="one query a question, got several for"):
-        pipeline.search(index, None, queries, tmp_path / "run", "n", SearchConfig())
+        retrieval.search(index, None, queries, tmp_path / "run", "n", SearchConfig())
     config = SearchConfig(fields={"title": 1.0})
     with pytest.raises(InputError, match="field weights go with questions"):
-        pipeline.search(index, None, queries, tmp_path / "run", "n", config)
+        retrieval.search(index, None, queries, tmp_path / "run", "n", config)
