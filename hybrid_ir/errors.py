@@ -1,4 +1,4 @@
-"""The one exception that means: the user can fix this."""
+"""The exceptions that the command line prints without a traceback."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ class InputError(Exception):
     def of_all(cls, summary: str, faults: Iterable[str]) -> InputError:
         """Join several faults, one a line, so that a user mends them in one go."""
         return cls("\n".join([summary, *(f"  {fault}" for fault in faults)]))
+
+
+class IncompleteError(Exception):
+    """Some of the work could not be done; the rest is safe.
+
+    The message says what is missing and how to get it. The command line prints it without a
+    traceback and exits with code 1.
+    """
 
 
 def refuse(what: str, *settings: tuple[str, str, object, bool]) -> None:

@@ -15,7 +15,8 @@ QuestionType = Literal["yesno", "factoid", "list", "summary"]
 QUESTION_TYPES: tuple[QuestionType, ...] = ("yesno", "factoid", "list", "summary")
 
 GoldKind = Literal["preliminary", "enriched"]
-Operator = Literal["should", "must", "filter"]
+Written = Literal["passage", "question"]
+Operator = Literal["should", "must", "filter", "must_not"]
 
 ExactAnswer: TypeAlias = str | tuple[tuple[str, ...], ...] | None
 """Yes/no: the string; factoid, list: a tuple of synonyms an entity; summary or unknown: None."""
@@ -75,12 +76,51 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class PseudoDocument:
+    """What a language model wrote in answer to a question: words to search and to train with.
+
+    ``generator`` names the model, ``sample`` counts its texts for one question from 0, ``prompt``
+    names the prompt. ``weight`` in [0, 1] says how far the text is to be trusted.
+    """
+
+    question_id: str
+    generator: str
+    sample: int
+    prompt: str
+    text: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticPair:
+    """A question and a passage to train with, one of them written by a language model.
+
+    ``label`` is 1 for a relevant passage. ``source`` says which half is synthetic, ``generator``
+    who wrote it.
+    """
+
+    question_id: str
+    question: str
+    type: QuestionType
+    document_id: str
+    text: str
+    label: int
+    source: Written
+    generator: str
+
+
+@dataclass(frozen=True, slots=True)
 class Clause:
     """One weighted piece of a query: a bag of words looked up in one field of the index.
 
     ``boost`` multiplies the score of every word, so a boost of n equals the text repeated n times.
     ``should`` adds to the score, ``must`` adds and is required, ``filter`` is required and adds
-    nothing; a required clause matches when any of its words does.
+    nothing, ``must_not`` leaves out what matches; a clause matches when any of its words does.
+
+    In the fields ``publication_type`` and ``year`` the text is not words but exact values, in any
+    case, separated by ``;``: ``Review`` does not match a Systematic Review, ``Review; Letter``
+    matches either. Years may be windows: ``2019``, ``2010-2020``, ``2010-``, ``-2020``. A match
+    adds the boost itself.
     """
 
     text: str

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from provider_server import ProviderServer, running
 
 # no deadline: tests never assert times; in CI the same examples each time
 hypothesis.settings.register_profile(
@@ -29,6 +30,30 @@ def shared() -> Path:
 def mini() -> Path:
     """The example collection that lies in the repository."""
     return ROOT / "examples" / "bioasq-mini"
+
+
+@pytest.fixture
+def provider() -> Iterator[ProviderServer]:
+    """A language model's server for the test alone; what it is to do: ``provider_server.Act``."""
+    with running(ProviderServer()) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a developer's own keys, proxies and servers out of the tests."""
+    for name in (
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+    ):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

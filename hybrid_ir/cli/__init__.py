@@ -1,7 +1,7 @@
 """The command line: one function a command, imports inside it, so that ``--help`` is quick.
 
-stdout carries data, stderr the log and progress bars. Exit codes: 0 done, 1 done with findings,
-2 the user can fix it (one message, no traceback), 130 interrupted.
+stdout carries data, stderr the log and progress bars. Exit codes: 0 done, 1 done with findings or
+not all of it done, 2 the user can fix it (one message, no traceback), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from hybrid_ir.cli import check, compare, convert, retrieve, score
-from hybrid_ir.errors import InputError
+from hybrid_ir.cli import cache, check, compare, convert, generate, pubmed, retrieve, score
+from hybrid_ir.errors import IncompleteError, InputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"hybrid-ir: {error}", file=sys.stderr)
         return 2
+    except IncompleteError as error:
+        print(f"hybrid-ir: {error}", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
         return 1
@@ -52,6 +55,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quiet", action="store_true", help="log warnings and errors only")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (retrieve, check, score, compare, convert):
+    for module in (pubmed, retrieve, generate, cache, check, score, compare, convert):
         module.add_commands(commands)
     return parser

@@ -5,8 +5,12 @@ is what the command of the same name calls. With the command line, the only modu
 packages:
 
 - ``corpus``      PubMed's files -> corpus -> index
-- ``generation``  questions -> pseudo-documents, synthetic pairs
+- ``generation``  questions -> pseudo-documents
+- ``synthetic``   training questions or documents -> synthetic training pairs
 - ``retrieval``   documents -> index; index and questions -> run -> submission
 - ``evaluation``  run and gold -> scores
-- ``chain``       all of them, from one configuration
+- ``chain``       documents to scores, from one configuration
+
+What stages share stands in modules of its own: ``asking`` (asking models, and files that hold what
+could be had), ``planning`` (estimates and batch files in place of asking), ``progress``.
 """

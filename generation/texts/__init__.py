@@ -1,0 +1,1 @@
+"""What is wrong with what a model wrote: wrappings, refusals, copies, lengths."""

@@ -1,0 +1,208 @@
+"""What the stages that ask language models share: models, the cache, bars, and what is missing."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from generation.asking.calls import ask_all
+from generation.asking.outcomes import Outcome, Parse
+from generation.asking.tally import Tally
+from generation.budget import Budget
+from generation.cache.replies import ReplyCache
+from generation.clients import open_llm
+from generation.llm import LLM, Limits, ModelConfig, Prices, Request
+from generation.texts.refusals import Cleaned
+from hybrid_ir.errors import IncompleteError, InputError
+from hybrid_ir.files import refuse_to_write, remove, write_jsonl
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A text that could not be had: whose it is, and why not."""
+
+    id: str
+    generator: str
+    sample: int
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A model that is ready to be asked, and the counts of what comes of it."""
+
+    model: ModelConfig
+    llm: LLM
+    tally: Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a stage asks.
+
+    Attributes:
+        account: Whose account is charged.
+        cache: Where replies are kept, or None.
+        budget: What may be spent.
+        attempts: How often a question is asked until a reply is of use.
+    """
+
+    account: str
+    cache: ReplyCache | None
+    budget: Budget
+    attempts: int
+
+
+def opened(models: Mapping[str, ModelConfig]) -> list[Generator]:
+    """Open all models before the first is asked, so that a missing key costs nothing.
+
+    Raises:
+        InputError: models that cannot be opened, all of them.
+    """
+    generators, faults = [], []
+    for model in models.values():
+        try:
+            llm = open_llm(model)
+            generators.append(Generator(model, llm, Tally(model, llm.identity)))
+        except InputError as error:
+            faults.append(str(error))
+    if faults:
+        raise InputError("\n".join(faults))
+    return generators
+
+
+@contextmanager
+def open_cache(path: Path | None) -> Iterator[ReplyCache | None]:
+    """Open the reply cache, if there is to be one."""
+    if path is None:
+        yield None
+    else:
+        with ReplyCache(path) as cache:
+            yield cache
+
+
+def ask(
+    generator: Generator, requests: Sequence[Request], asking: Asking, parse: Parse[Cleaned]
+) -> Iterator[Outcome[Cleaned]]:
+    """Ask a model, and count what comes of it."""
+    tally = generator.tally
+    outcomes = ask_all(
+        generator.llm,
+        requests,
+        generator.model,
+        asking.account,
+        asking.cache,
+        asking.budget,
+        parse,
+        asking.attempts,
+        tally.progress,
+    )
+    for outcome in outcomes:
+        tally.add(outcome, asking.cache)
+        yield outcome
+
+
+def missing(outcome: Outcome[Cleaned], generator: str) -> Missing:
+    """Write down why there is no text."""
+    assert outcome.failure
+    request, failure = outcome.request, outcome.failure
+    return Missing(request.question_id, generator, request.sample, failure.kind, failure.message)
+
+
+def beside(output: Path, word: str) -> Path:
+    """Give the place of a file that goes with an output: ``x.jsonl.gz`` -> ``x.WORD.jsonl.gz``."""
+    name, _, ending = output.name.partition(".jsonl")
+    return output.with_name(f"{name}.{word}.jsonl{ending}")
+
+
+def write_whole(
+    output: Path, records: Iterable[DataclassInstance], absent: list[Missing], retry: str
+) -> int:
+    """Write records under the output's name if none is missing, else under another one.
+
+    So the output's name always stands for all texts; a later stage can be given the other file.
+
+    Args:
+        output: The file.
+        records: What to write; while they are taken, ``absent`` is filled.
+        absent: What is missing.
+        retry: How to get what is missing, for the message.
+
+    Raises:
+        IncompleteError: something is missing.
+    """
+    refuse_to_write(output)
+    incomplete, failed = beside(output, "incomplete"), beside(output, "failed")
+    written = write_jsonl(incomplete, records)
+    if not absent:
+        incomplete.replace(output.resolve())
+        remove(failed)
+        return written
+    write_jsonl(failed, absent)
+    where = f"the other {written} are in {incomplete}"
+    if not written:
+        remove(incomplete)
+        where = "there is no other"
+    counts = Counter(item.kind for item in absent)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+    raise IncompleteError(
+        f"{len(absent)} texts are missing ({kinds}), see {failed}; {where}.\n{retry}"
+    )
+
+
+def how_to_retry(cache: Path | None, attempts: int) -> str:
+    """Say how to get the texts that are missing."""
+    if not cache:
+        return "Without a cache the same command asks for all of them again; cache=FILE keeps them."
+    return (
+        "The same command asks for the missing ones alone; those whose every reply was unusable"
+        f" need more attempts (attempts={attempts + 3}), or to be asked anew (hybrid-ir cache"
+        f" forget-rejected {cache}), those without budget a larger one."
+    )
+
+
+def report(generators: Iterable[Generator]) -> dict[str, Any]:
+    """Log what came of each generator, and give it for the manifest."""
+    infos = {}
+    for generator in generators:
+        name, info = generator.model.name, generator.tally.info()
+        infos[name] = info
+        log.info("%s: %d texts, their replies cost %.4f USD", name, info["texts"], info["usd"])
+        for what in ("unusable", "cut", "failures"):
+            if counts := ", ".join(f"{name} {count}" for name, count in info[what].items()):
+                log.warning("%s: %s: %s", name, what, counts)
+    return infos
+
+
+def deciding(model: ModelConfig) -> ModelConfig:
+    """Give a model's settings without those that change no reply, for a stage's key."""
+    return replace(
+        model,
+        key_variable="",
+        concurrency=1,
+        timeout=1.0,
+        retries=0,
+        limits=Limits(),
+        prices=Prices(),
+        batch_size=1,
+    )
+
+
+def recorded_files(models: Mapping[str, ModelConfig]) -> dict[str, Path]:
+    """Give the files that recorded replies are read from, by their role as a stage's input."""
+    return {
+        f"replies of {model.name}": Path(model.model)
+        for model in models.values()
+        if model.provider == "recorded"
+    }
