@@ -14,18 +14,17 @@ from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from hybrid_ir import gunzip
 from hybrid_ir.errors import InputError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Record = TypeVar("Record", bound="DataclassInstance")
-
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 @contextlib.contextmanager
@@ -40,9 +39,9 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise InputError(f"{path}: expected a readable file: {error.strerror}") from error
     with raw:  # opened once: a pipe cannot be read from its beginning again
-        if raw.peek(2)[:2] == _GZIP_MAGIC:
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield cast(IO[bytes], unpacked)
+        if raw.peek(2)[:2] == gunzip.MAGIC:
+            with gunzip.unpacked(raw) as content:
+                yield content
         else:
             yield raw
 
