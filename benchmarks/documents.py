@@ -18,6 +18,7 @@ import msgspec
 
 from hybrid_ir.files import read_jsonl, write_jsonl
 from hybrid_ir.records import Document, Question
+from hybrid_ir.retrieval.fields import words_of
 
 COLLECTION = Path(__file__).resolve().parents[1] / "examples/bioasq-mini/documents.jsonl.gz"
 
@@ -84,6 +85,6 @@ def write_documents(sentences: list[str], count: int, folder: Path) -> tuple[Pat
         size = count * (part + 1) // _PARTS - count * part // _PARTS
         with (collection / f"part-{part}.jsonl").open("wb") as file:
             for document in islice(documents, size):
-                line = {"id": document.id, "contents": document.text}
+                line = {"id": document.id, "contents": words_of(document.text)}
                 file.write(msgspec.json.encode(line) + b"\n")
     return records, collection

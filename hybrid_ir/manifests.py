@@ -7,6 +7,9 @@ Beside an artefact ``NAME`` (a file or a folder) lies ``NAME.manifest.json`` wit
 - its *files* with size, time stamp and SHA-256. A file whose size changed is foreign or truncated;
   one whose time stamp changed is hashed again; ``verify`` hashes all;
 - *info* that decides nothing: counts, seconds, versions.
+
+An input without a manifest is known by its content. A folder that says itself what it holds, in
+``corpus.json``, is known by the JSON files in it: a corpus of PubMed is too large to be hashed.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,9 @@ from hybrid_ir.errors import InputError
 from hybrid_ir.files import writing
 
 log = logging.getLogger(__name__)
+
+STATEMENT = "corpus.json"
+"""The file in a folder that says what the folder holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +121,10 @@ def run_stage(
     started = time.monotonic()
     info = work(key)
     info["seconds"] = round(time.monotonic() - started, 2)
-    manifest = Manifest(
-        stage.name, key, plain(stage.settings), inputs, _marks(artefact, {}, True), info
-    )
+    marks = _marks(
+        artefact, old.files if old else {}, verify
+    )  # of what grows, most has not changed
+    manifest = Manifest(stage.name, key, plain(stage.settings), inputs, marks, info)
     with writing(manifest_path(artefact)) as file:
         file.write(msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n")
     log.info("%s: wrote %s in %.1f s", stage.name, artefact, info["seconds"])
@@ -133,7 +140,8 @@ def _input(path: Path, known: Input | None, verify: bool) -> Input:
                 f" {manifest_path(path).name} if it is meant to be as it is"
             )
         return Input(maker.key, maker.files)
-    marks = _marks(path, known.files if known else {}, verify)
+    paths = sorted(path.glob("*.json")) if (path / STATEMENT).is_file() else None
+    marks = _marks(path, known.files if known else {}, verify, paths)
     return Input(_hash(_sums(marks)), marks)
 
 
@@ -152,23 +160,50 @@ def _hash(content: dict[str, Any] | dict[str, str]) -> str:
 
 
 def _is_whole(artefact: Path, manifest: Manifest, verify: bool) -> bool:
-    try:
-        return _sums(_marks(artefact, manifest.files, verify)) == _sums(manifest.files)
-    except InputError:
-        return False
+    return artefact.exists() and next(_changed(artefact, manifest, verify), None) is None
+
+
+def changed_files(artefact: Path, manifest: Manifest, verify: bool) -> set[str]:
+    """Give the files of an artefact, by their names inside, that are not what its manifest says."""
+    return set(_changed(artefact, manifest, verify))
+
+
+def _changed(artefact: Path, manifest: Manifest, verify: bool) -> Iterator[str]:
+    """Find changed files, those that need not be hashed first."""
+    files = _files(artefact)
+    yield from sorted(files.keys() ^ manifest.files.keys())
+    both = [(name, files[name], mark) for name, mark in manifest.files.items() if name in files]
+    for name, file, mark in both:
+        if file.stat().st_size != mark.size:
+            yield name
+    for name, file, mark in both:
+        if _mark(file, None if verify else mark).sha256 != mark.sha256:
+            yield name
 
 
 def _sums(marks: Mapping[str, FileMark]) -> dict[str, str]:
     return {name: mark.sha256 for name, mark in marks.items()}
 
 
-def _marks(path: Path, known: Mapping[str, FileMark], verify: bool) -> dict[str, FileMark]:
-    """Give the mark of every file of an artefact, by its name inside; ``known`` saves hashing."""
+def _marks(
+    path: Path, known: Mapping[str, FileMark], verify: bool, only: Iterable[Path] | None = None
+) -> dict[str, FileMark]:
+    """Give the marks of an artefact's files, by their names inside; ``known`` saves hashing."""
     if not path.exists():
         raise InputError(f"{path}: expected a file or folder, there is none")
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    names = {f.relative_to(path).as_posix() if path.is_dir() else "": f for f in files}
-    return {name: _mark(file, None if verify else known.get(name)) for name, file in names.items()}
+    files = _files(path) if only is None else {file.name: file for file in only}
+    return {name: _mark(file, None if verify else known.get(name)) for name, file in files.items()}
+
+
+def _files(path: Path) -> dict[str, Path]:
+    """Give every file of an artefact by its name inside; "" is that of an artefact of one file."""
+    if not path.is_dir():
+        return {"": path}
+    return {
+        file.relative_to(path).as_posix(): file
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+    }
 
 
 def _mark(file: Path, known: FileMark | None) -> FileMark:

@@ -28,14 +28,14 @@ def command(
     return added
 
 
-def add_settings(added: argparse.ArgumentParser) -> None:
+def add_settings(added: argparse.ArgumentParser, example: str = "k1=1.2") -> None:
     """Let a command take settings from a file and as key=value."""
     added.add_argument("--config", type=Path, metavar="YAML", help="settings from a file")
     added.add_argument(
         "settings",
         nargs="*",
         metavar="KEY=VALUE",
-        help="settings, such as k1=1.2; a wrong key lists the right ones",
+        help=f"settings, such as {example}; a wrong key lists the right ones",
     )
 
 

@@ -21,7 +21,7 @@ from hybrid_ir.pipeline.progress import progress, versions, watched
 from hybrid_ir.pubmed.store import DuplicateError
 from hybrid_ir.records import Query
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
-from hybrid_ir.retrieval.index import IndexConfig
+from hybrid_ir.retrieval.index import IndexConfig, read_settings
 from hybrid_ir.retrieval.indexing import build_index, places_of, read_documents
 from hybrid_ir.trec import format_ranking, read_run, refuse_blanks
 
@@ -61,7 +61,7 @@ def index(
 
     inputs = {f"documents {number}": path for number, path in enumerate(documents, start=1)}
     settings = replace(config, threads=1, buffer_mb=16)  # how it is made, not what is made
-    stage = Stage("index", 1, settings, inputs)
+    stage = Stage("index", 2, settings, inputs)
     return run_stage(stage, output, lambda key: {**work(key), **versions()}, verify)
 
 
@@ -85,6 +85,7 @@ def search(
         config: Settings.
         verify: Hash inputs and artefact instead of trusting sizes and time stamps.
     """
+    read_settings(index)  # says so where it is no index, or one that is being updated
     source, wanted = _queries(questions, queries, config)
     refuse_blanks([name, *(query.question_id for query in wanted)])
     inputs = {"index": index, source[0]: source[1]}

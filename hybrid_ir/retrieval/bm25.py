@@ -1,7 +1,7 @@
 """BM25 over a Lucene index: queries made of clauses in, rankings out.
 
 No query parser is involved: a clause's text goes through the index's analyser and becomes a bag of
-words, whatever characters it holds.
+words, whatever characters it holds; on ``publication_type`` and ``year`` it is a list of values.
 
 Three things make this faster than handing Lucene's hits to Python one by one: Java writes a whole
 result as one JSON string (one crossing of the language border instead of some thousand), document
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -22,21 +23,23 @@ import numpy as np
 
 from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.records import Clause, Query, Question, Ranked, Ranking
+from hybrid_ir.retrieval.fields import CONTENTS, EXACT_FIELDS, fault_of_values, words_of
 from hybrid_ir.retrieval.ids import open_ids
 from hybrid_ir.retrieval.index import (
     LUCENE,
     analyzer,
+    check_sequence,
     open_reader,
     open_store,
     read_settings,
     searcher_of,
 )
 from hybrid_ir.retrieval.jvm import JavaObject, java_class, lock
+from hybrid_ir.retrieval.lucene_query import encodable, to_query, weighted_terms
 from hybrid_ir.retrieval.parallel import Found, SearchPool
 from hybrid_ir.retrieval.rm3 import Rm3Config, expand, useful
 from hybrid_ir.trec import rank
 
-CONTENTS = "contents"
 _NO_LIMIT = 2**31 - 1
 MAX_BOOST = 1e6
 BOOSTS = "weights from 0 to 1,000,000"
@@ -54,7 +57,8 @@ class SearchConfig:
         threads: Queries searched at the same time.
         rm3: Pseudo-relevance feedback, or None for none.
         fields: Weights of the index's fields a question is looked up in; none means ``contents``,
-            title and abstract as one.
+            title and abstract as one. Only fields of words: ``publication_type`` and ``year`` are
+            for clauses.
     """
 
     hits: int = 1000
@@ -73,6 +77,12 @@ class SearchConfig:
             ("b", "0 to 1", self.b, 0 <= self.b <= 1),
             ("threads", "1 to 256", self.threads, 1 <= self.threads <= 256),
             ("fields", BOOSTS, dict(self.fields), all(map(_is_boost, weights))),
+            (
+                "fields",
+                f"fields of words, not {' or '.join(EXACT_FIELDS)}",
+                list(self.fields),
+                not set(EXACT_FIELDS).intersection(self.fields),
+            ),
         )
 
 
@@ -119,18 +129,26 @@ class Searcher:
 
     def __init__(self, index: Path, config: SearchConfig = SearchConfig()) -> None:
         self.config = config
-        self.settings = read_settings(index)
-        self._ids = open_ids(index, self.settings)
-        self._store = open_store(index)
-        with lock:
-            self._reader = open_reader(index / LUCENE)
-            bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
-            searcher = searcher_of(self._reader)
-            searcher.setSimilarity(bm25(config.k1, config.b))
-            searcher.setMaxClauseCount(_NO_LIMIT)
-            self._pool = SearchPool(searcher, config.threads)
-            self._analyzer = analyzer(self.settings.stemmer, self.settings.keep_stopwords)
-            self._bag = java_class("io.anserini.search.query.BagOfWordsQueryGenerator")()
+        with ExitStack() as opened:
+            self.settings = read_settings(index)
+            self._store = open_store(index)
+            opened.callback(self._store.close)
+            self._ids = open_ids(index, self.settings)
+            with lock:
+                self._open_lucene(index, opened)
+            self._opened = opened.pop_all()
+
+    def _open_lucene(self, index: Path, opened: ExitStack) -> None:
+        self._reader = open_reader(index / LUCENE)
+        opened.callback(self._reader.close)
+        check_sequence(index, self._reader, self.settings)
+        bm25 = java_class("org.apache.lucene.search.similarities.BM25Similarity")
+        searcher = searcher_of(self._reader)
+        searcher.setSimilarity(bm25(self.config.k1, self.config.b))
+        searcher.setMaxClauseCount(_NO_LIMIT)
+        self._pool = SearchPool(searcher, self.config.threads)
+        opened.callback(self._pool.close)
+        self._analyzer = analyzer(self.settings.stemmer, self.settings.keep_stopwords)
 
     def __enter__(self) -> Searcher:
         return self
@@ -145,10 +163,8 @@ class Searcher:
 
     def close(self) -> None:
         """Close the index."""
-        self._pool.close()
         with lock:
-            self._reader.close()
-        self._store.close()
+            self._opened.close()
 
     def search_all(self, queries: Iterable[Query]) -> Iterator[tuple[str, Ranking]]:
         """Search many queries, several at a time; results stream in the queries' order.
@@ -169,10 +185,12 @@ class Searcher:
     def search(self, query: Query) -> Ranking:
         """Rank documents for one query: at most ``hits``, ties broken by document id.
 
-        A query without any indexed word has an empty ranking.
+        A query without any indexed word has an empty ranking; one that has nothing but ``filter``
+        clauses ranks all that pass, by id.
 
         Raises:
-            InputError: a field the index lacks, or a boost that is negative or not finite.
+            InputError: a field the index lacks, a boost that is negative or not finite, or a text
+                that means nothing to an exact field.
         """
         return self._finish(self._start(query))
 
@@ -180,7 +198,7 @@ class Searcher:
         """Give the terms of a text as the index has them."""
         with lock:
             utils = java_class("io.anserini.analysis.AnalyzerUtils")
-            return list(utils.analyze(self._analyzer, _encodable(text)))
+            return list(utils.analyze(self._analyzer, encodable(text)))
 
     def check(self, queries: Iterable[Query]) -> None:
         """Raise one InputError for all queries that cannot be searched, before any is."""
@@ -199,7 +217,7 @@ class Searcher:
     def _start(self, query: Query) -> _Search:
         self.check([query])
         with lock:
-            java_query = self._to_java(query.clauses)
+            java_query = to_query(query.clauses, self._analyzer)
             if self.config.rm3:
                 java_query = self._with_feedback(query, java_query, self.config.rm3)
             return self._search(java_query, self.config.hits)
@@ -214,21 +232,12 @@ class Searcher:
                 f"the index has no field {clause.field!r} (it has"
                 f" {', '.join(self.settings.fields)}): index with fields=[{clause.field}]"
             )
+        elif clause.field in EXACT_FIELDS and (fault := fault_of_values(clause.field, clause.text)):
+            yield fault
         if not _is_boost(clause.boost):
             yield f"boosts are {BOOSTS}, got {clause.boost}"
         if self.config.rm3 and (clause.field != CONTENTS or clause.operator != "should"):
             yield f"RM3 works on optional clauses of {CONTENTS} only: leave it or them out"
-
-    def _to_java(self, clauses: Iterable[Clause]) -> JavaObject:
-        builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-        occur = java_class("org.apache.lucene.search.BooleanClause$Occur")
-        kinds = {"should": occur.SHOULD, "must": occur.MUST, "filter": occur.FILTER}
-        boosted = java_class("org.apache.lucene.search.BoostQuery")
-        for clause in clauses:
-            words = self._bag.buildQuery(clause.field, self._analyzer, _encodable(clause.text))
-            if clause.operator == "should" or words.toString():  # stop words require nothing
-                builder.add(boosted(words, clause.boost), kinds[clause.operator])
-        return builder.build()
 
     def _finish(self, search: _Search) -> Ranking:
         """Wait for the hits and break ties; a tie across the last place is looked at as a whole."""
@@ -262,24 +271,9 @@ class Searcher:
                 terms[term] += clause.boost
         top = self._finish(self._search(java_query, rm3.documents))
         found = self._store.find(document for document, _ in top)
-        feedback = [(Counter(self.analyse(found[d].text)), score) for d, score in top]
-        return self._weighted_terms(expand(terms, feedback, rm3, self._is_useful))
+        feedback = [(Counter(self.analyse(words_of(found[d].text))), score) for d, score in top]
+        return weighted_terms(expand(terms, feedback, rm3, self._is_useful))
 
     def _is_useful(self, term: str) -> bool:
         java_term = java_class("org.apache.lucene.index.Term")(CONTENTS, term)
         return useful(term, self._reader.docFreq(java_term), self._reader.numDocs())
-
-    def _weighted_terms(self, weights: dict[str, float]) -> JavaObject:
-        builder = java_class("org.apache.lucene.search.BooleanQuery$Builder")()
-        should = java_class("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-        java_term = java_class("org.apache.lucene.index.Term")
-        term_query = java_class("org.apache.lucene.search.TermQuery")
-        boosted = java_class("org.apache.lucene.search.BoostQuery")
-        for term, weight in weights.items():
-            builder.add(boosted(term_query(java_term(CONTENTS, term)), weight), should)
-        return builder.build()
-
-
-def _encodable(text: str) -> str:
-    """Replace half surrogates, which no Java string can take over from Python, by blanks."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", " ")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_ir.errors import InputError
+from hybrid_ir.files import replacing
 from hybrid_ir.records import Document
 from hybrid_ir.retrieval.index import (
     IDS,
@@ -23,6 +24,9 @@ from hybrid_ir.retrieval.index import (
 from hybrid_ir.retrieval.jvm import JavaObject, java_class
 
 _PAGE = 20_000
+
+
+INTEGERS = np.dtype(np.int64)
 
 
 @dataclass(slots=True)
@@ -38,11 +42,16 @@ class Census:
         """Count a batch: all of it, and the part that has text."""
         self.seen += len(documents)
         self.indexed += len(indexed)
-        self.integers = self.integers and all(_is_integer(document.id) for document in indexed)
+        self.integers = self.integers and all(is_integer(document.id) for document in indexed)
         self.width = max(self.width, *(len(document.id.encode()) for document in documents))
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How the ids are kept: as integers where every one is, else as fixed-width UTF-8."""
+        return INTEGERS if self.integers else np.dtype(f"S{self.width}")
 
-def _is_integer(document_id: str) -> bool:
+
+def is_integer(document_id: str) -> bool:
     """Say whether an id can be kept as a number and brought back unchanged."""
     return (
         document_id.isascii()
@@ -88,19 +97,25 @@ class _IdPage(msgspec.Struct):
 _decode_ids = msgspec.json.Decoder(_IdPage).decode
 
 
-def write_ids(folder: Path, census: Census) -> None:
-    """Write ``ids.npy``: integers where every id is one, fixed-width UTF-8 otherwise."""
-    dtype = np.dtype(np.int64) if census.integers else np.dtype(f"S{census.width}")
-    ids = np.lib.format.open_memmap(folder / IDS, "w+", dtype, (census.indexed,))
-    reader = open_reader(folder / LUCENE)
-    if reader.maxDoc() != census.indexed:
-        raise RuntimeError(f"Lucene holds {reader.maxDoc()} of {census.indexed} documents")
-    searcher = searcher_of(reader)
-    for start in range(0, census.indexed, _PAGE):
-        page = _ids_from(searcher, start)
-        ids[start : start + len(page)] = [int(i) for i in page] if census.integers else page
-    reader.close()
-    ids.flush()
+def write_ids(folder: Path, indexed: int, dtype: np.dtype[Any]) -> None:
+    """Write ``ids.npy``, in one step.
+
+    Args:
+        folder: The index folder.
+        indexed: Documents that Lucene holds, none of them deleted.
+        dtype: :data:`INTEGERS`, or bytes of a fixed width for UTF-8.
+    """
+    with replacing(folder / IDS) as temporary:
+        ids = np.lib.format.open_memmap(temporary, "w+", dtype, (indexed,))
+        reader = open_reader(folder / LUCENE)
+        if reader.maxDoc() != indexed:
+            raise RuntimeError(f"Lucene holds {reader.maxDoc()} of {indexed} documents")
+        searcher = searcher_of(reader)
+        for start in range(0, indexed, _PAGE):
+            page = _ids_from(searcher, start)
+            ids[start : start + len(page)] = [int(i) for i in page] if dtype == INTEGERS else page
+        reader.close()
+        ids.flush()
 
 
 def _ids_from(searcher: JavaObject, start: int) -> list[bytes]:

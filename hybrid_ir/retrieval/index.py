@@ -5,9 +5,11 @@ An index folder holds
 - ``lucene/``: Lucene's own files, written by Anserini's SimpleIndexer (several threads in Java),
 - ``documents.sqlite``: every document, for whoever needs its text (:class:`DocumentStore`),
 - ``ids.npy``: the document id of every Lucene document, in Lucene's numbering,
-- ``index.json``: the settings (analysis, fields) a search must share, and counts.
+- ``index.json``: the settings (analysis, fields) a search must share, and counts,
+- ``corpus.json``, in a PubMed corpus: what it is made of (:mod:`~hybrid_ir.retrieval.corpus`).
 
-Lucene stores nothing but the ids: texts stand once, in the store.
+Lucene stores nothing but the ids: texts stand once, in the store. A folder without ``index.json``
+is not finished: it is written last, and taken away while a corpus is updated.
 """
 
 from __future__ import annotations
@@ -19,15 +21,16 @@ from typing import Literal
 import msgspec
 
 from hybrid_ir.errors import InputError, refuse
-from hybrid_ir.pubmed.store import DocumentStore
-from hybrid_ir.retrieval.jvm import JavaObject, java_class
-
-ExtraField = Literal["title", "abstract", "mesh"]
+from hybrid_ir.pubmed.store import INTERRUPTED, DocumentStore
+from hybrid_ir.pubmed.store_lock import lock_file, reading
+from hybrid_ir.retrieval.fields import ExtraField
+from hybrid_ir.retrieval.jvm import JavaObject, java_class, java_faults
 
 LUCENE = "lucene"
 STORE = "documents.sqlite"
 IDS = "ids.npy"
 SETTINGS = "index.json"
+SEQUENCE = "sequence"  # the key of the number in a Lucene commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,10 @@ class IndexConfig:
     """How documents are analysed and which fields the index has.
 
     Attributes:
-        fields: Fields beside ``contents`` (title and abstract together), each with statistics of
-            its own, for field weights.
+        fields: Fields beside ``contents`` (title and abstract together). ``title``, ``abstract``
+            and ``mesh`` hold words, each with statistics of its own, for field weights;
+            ``publication_type`` and ``year`` hold exact values, for clauses that ask for them or
+            rule them out (:class:`~hybrid_ir.records.Clause`).
         stemmer: ``porter`` (Anserini's default), ``krovetz`` or ``none``.
         keep_stopwords: Index Lucene's English stop words, too.
         threads: Indexing threads in Java.
@@ -60,7 +65,10 @@ class IndexConfig:
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    """What ``index.json`` records of an index."""
+    """What ``index.json`` records of an index.
+
+    ``sequence`` is the number of PubMed files in it, 0 where it was built from documents.
+    """
 
     fields: tuple[str, ...]
     stemmer: Literal["porter", "krovetz", "none"]
@@ -68,6 +76,7 @@ class IndexSettings:
     anserini: str
     documents: int
     without_text: int
+    sequence: int = 0
 
 
 def analyzer(stemmer: str, keep_stopwords: bool) -> JavaObject:
@@ -82,6 +91,9 @@ def read_settings(index: Path) -> IndexSettings:
     Raises:
         InputError: the folder is missing or is not an index.
     """
+    if not (index / SETTINGS).exists() and lock_file(index / STORE).exists():
+        with reading(index / STORE):  # says so where an update is under way
+            raise InputError(f"{index}: {INTERRUPTED}")
     try:
         return msgspec.json.decode((index / SETTINGS).read_bytes(), type=IndexSettings)
     except (OSError, msgspec.MsgspecError) as error:
@@ -102,16 +114,48 @@ def open_reader(lucene: Path) -> JavaObject:
         InputError: Lucene cannot read them.
     """
     folder = java_class("java.io.File")(str(lucene)).toPath()
-    from jnius import JavaException, cast  # the JVM runs by now
+    from jnius import cast  # the JVM runs by now
 
     try:
-        directory = java_class("org.apache.lucene.store.FSDirectory").open(folder)
-        reader = java_class("org.apache.lucene.index.DirectoryReader").open(directory)
-    except JavaException as error:
-        raise InputError(f"{lucene}: Lucene cannot read it ({error}): index again") from error
+        with java_faults(lucene):
+            directory = java_class("org.apache.lucene.store.FSDirectory").open(folder)
+            reader = java_class("org.apache.lucene.index.DirectoryReader").open(directory)
+    except InputError as error:
+        raise InputError(f"{error}: Lucene cannot read it: index again") from error
 
     # pyjnius picks among overloads by the declared type: most of Lucene's take an IndexReader
     return cast("org.apache.lucene.index.IndexReader", reader)
+
+
+def sequence_of(reader: JavaObject) -> int:
+    """Give the number of PubMed files that an open Lucene index reflects."""
+    from jnius import cast
+
+    commit = cast("org.apache.lucene.index.DirectoryReader", reader).getIndexCommit()
+    return int(commit.getUserData().get(SEQUENCE) or 0)
+
+
+def last_sequence(lucene: Path) -> int | None:
+    """Give the number of PubMed files that Lucene's files reflect, 0 where there are none yet.
+
+    None where Lucene cannot read them.
+    """
+    if not any(lucene.glob("segments_*")):
+        return 0
+    try:
+        reader = open_reader(lucene)
+    except InputError:
+        return None
+    try:
+        return sequence_of(reader)
+    finally:
+        reader.close()
+
+
+def check_sequence(index: Path, reader: JavaObject, settings: IndexSettings) -> None:
+    """Raise an InputError where Lucene and ``index.json`` are not of the same state."""
+    if sequence_of(reader) != settings.sequence:
+        raise InputError(f"{index}: {LUCENE} does not fit {SETTINGS}: {INTERRUPTED}")
 
 
 def searcher_of(reader: JavaObject) -> JavaObject:

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
 from hybrid_ir.errors import InputError
-from hybrid_ir.files import read_jsonl_lines, replacing
+from hybrid_ir.files import read_jsonl_lines, replacing, writing
 from hybrid_ir.pubmed.store import StoreWriter
 from hybrid_ir.records import Document
+from hybrid_ir.retrieval.corpus_manifest import CORPUS
+from hybrid_ir.retrieval.fields import has_text
 from hybrid_ir.retrieval.ids import Census, write_ids
-from hybrid_ir.retrieval.index import (
-    LUCENE,
-    SETTINGS,
-    STORE,
-    ExtraField,
-    IndexConfig,
-    IndexSettings,
-)
-from hybrid_ir.retrieval.jvm import MEMORY_VARIABLE, JavaObject, anserini_jar, java_class, lock
+from hybrid_ir.retrieval.index import LUCENE, SETTINGS, STORE, IndexConfig, IndexSettings
+from hybrid_ir.retrieval.index_writer import writing_lucene
+from hybrid_ir.retrieval.jvm import anserini_jar, lock
 
 _BATCH = 1_000
 _BATCH_CHARACTERS = 8_000_000
 MAX_ID_BYTES = 512
-_JAVA_BLANKS = "".join(map(chr, range(33)))  # what Java's trim() takes for blank
 
 
 def read_documents(paths: Iterable[Path]) -> Iterator[Document]:
@@ -89,21 +83,32 @@ def build_index(
         if not census.seen:
             raise InputError(f"no documents to index into {output}")
         with lock:
-            write_ids(folder, census)
-        settings = IndexSettings(
-            fields=("contents", *config.fields),
-            stemmer=config.stemmer,
-            keep_stopwords=config.keep_stopwords,
-            anserini=anserini_jar().name.removeprefix("anserini-").removesuffix("-fatjar.jar"),
-            documents=census.seen,
-            without_text=census.seen - census.indexed,
-        )
-        (folder / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(settings)))
+            write_ids(folder, census.indexed, census.dtype)
+        return write_settings(folder, config, census.seen, census.indexed)
+
+
+def write_settings(
+    folder: Path, config: IndexConfig, documents: int, indexed: int, sequence: int = 0
+) -> IndexSettings:
+    """Write ``index.json``, which makes the folder an index: the last step of each building."""
+    settings = IndexSettings(
+        fields=("contents", *config.fields),
+        stemmer=config.stemmer,
+        keep_stopwords=config.keep_stopwords,
+        anserini=anserini_jar().name.removeprefix("anserini-").removesuffix("-fatjar.jar"),
+        documents=documents,
+        without_text=documents - indexed,
+        sequence=sequence,
+    )
+    with writing(folder / SETTINGS) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(settings)).decode())
     return settings
 
 
 def _refuse_to_replace(output: Path) -> None:
-    """Only an older index, or an empty folder, makes way for a new one."""
+    """Only an older index, or an empty folder, makes way for a new one; a corpus never does."""
+    if (output / CORPUS).exists():
+        raise InputError(f"{output}: holds a PubMed corpus; give another name, or remove it first")
     ours = not output.exists() or (output / SETTINGS).is_file()
     if not ours and not (output.is_dir() and not any(output.iterdir())):
         raise InputError(
@@ -120,43 +125,17 @@ def _fill(
 ) -> Census:
     """Write store and Lucene index."""
     census = Census()
-    with ExitStack() as stack:
-        store = stack.enter_context(closing(StoreWriter(folder / STORE)))
-        with lock:
-            indexer = _indexer(folder / LUCENE, config)
-        try:
-            _feed(documents, store, indexer, config, census, progress)
-        except BaseException:
-            with lock:
-                indexer.writer.rollback()  # lets go of Lucene's files; they are thrown away
-            raise
-        with lock:
-            indexer.close()
-    return census
-
-
-def _feed(
-    documents: Iterable[Document],
-    store: StoreWriter,
-    indexer: JavaObject,
-    config: IndexConfig,
-    census: Census,
-    progress: Callable[[int], object],
-) -> None:
-    # Java indexes one batch (without the interpreter lock) while the next is read and stored here
-    with ThreadPoolExecutor(1) as java:
-        pending: Future[None] | None = None
+    with (
+        closing(StoreWriter(folder / STORE)) as store,
+        writing_lucene(folder / LUCENE, config) as lucene,
+    ):
         for batch in _batches(documents):
             store.add(batch)
-            with_text = [document for document in batch if document.text.strip(_JAVA_BLANKS)]
-            lines = [_lucene_json(document, config.fields) for document in with_text]
-            if pending:
-                pending.result()
-            pending = java.submit(_add, indexer, lines)
+            with_text = [document for document in batch if has_text(document)]
+            lucene.change(with_text)
             census.count(batch, with_text)
             progress(len(batch))
-        if pending:
-            pending.result()
+    return census
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -171,35 +150,3 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
             batch, characters = [], 0
     if batch:
         yield batch
-
-
-def _indexer(folder: Path, config: IndexConfig) -> JavaObject:
-    arguments = ["-collection", "JsonCollection", "-input", "", "-index", str(folder)]
-    arguments += ["-threads", str(config.threads), "-stemmer", config.stemmer]
-    arguments += ["-keepStopwords"] if config.keep_stopwords else []
-    arguments += ["-fields", *config.fields] if config.fields else []
-    indexer = java_class("io.anserini.index.SimpleIndexer")(arguments)
-    # SimpleIndexer asks for 2 GB whatever the heap is; Lucene takes a smaller buffer at any time
-    indexer.writer.getConfig().setRAMBufferSizeMB(float(config.buffer_mb))
-    return indexer
-
-
-def _add(indexer: JavaObject, lines: list[str]) -> None:
-    with lock:
-        count: int = indexer.addRawDocuments(lines) if lines else 0
-    if count != len(lines):
-        raise InputError(
-            f"Lucene took {count:,} of {len(lines):,} documents; its errors stand above. Where"
-            f" memory ran out, give Java more: {MEMORY_VARIABLE}=4g"
-        )
-
-
-def _lucene_json(document: Document, fields: tuple[ExtraField, ...]) -> str:
-    values = {"id": document.id, "contents": document.text}
-    if "title" in fields:
-        values["title"] = document.title
-    if "abstract" in fields:
-        values["abstract"] = document.abstract
-    if "mesh" in fields:
-        values["mesh"] = " ".join(document.mesh)
-    return msgspec.json.encode(values).decode()

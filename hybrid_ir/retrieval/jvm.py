@@ -127,6 +127,25 @@ def _quieten_lucene() -> None:
     _kept.append(lucene)
 
 
+@contextmanager
+def java_faults(what: Path) -> Iterator[None]:
+    """Say in one line what Java cannot do: a full disk, a damaged file, too little memory.
+
+    Raises:
+        InputError: Java threw an exception in the block.
+    """
+    start_jvm()
+    from jnius import JavaException
+
+    try:
+        yield
+    except JavaException as error:
+        kind = str(error.classname or "").rpartition(".")[2]
+        said = " ".join(str(error.innermessage or "").split())
+        more = f": give Java more, {MEMORY_VARIABLE}=4g" if kind == "OutOfMemoryError" else ""
+        raise InputError(f"{what}: {kind}: {said}{more}") from error
+
+
 @cache
 def java_class(name: str) -> JavaObject:
     """Give a Java class by its full name, starting the JVM if need be."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hybrid_ir.errors import InputError
-from hybrid_ir.manifests import Stage, manifest_path, read_manifest, run_stage
+from hybrid_ir.manifests import Stage, changed_files, manifest_path, read_manifest, run_stage
 
 
 @dataclass(frozen=True)
@@ -142,3 +142,48 @@ def test_a_missing_input_is_named(stage, output):
     stage.inputs["source"].unlink()
     with pytest.raises(InputError, match=r"in\.txt: expected a file or folder"):
         made(stage, output)
+
+
+def test_a_folder_that_says_what_it_holds_is_known_by_that(tmp_path, output):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "corpus.json").write_text("1")
+    (folder / "large").write_text("text")
+    stage = Stage("shout", 1, Settings(), {"source": folder})
+
+    def run():
+        calls = []
+
+        def work(key):
+            calls.append(key)
+            output.write_text("done")
+            return {}
+
+        run_stage(stage, output, work)
+        return bool(calls)
+
+    assert [run(), run()] == [True, False]
+    assert list(read_manifest(output).inputs["source"].files) == ["corpus.json"]
+    (folder / "large").write_text("other text")
+    assert not run()
+    (folder / "corpus.json").write_text("2")
+    assert run()
+
+
+def test_changed_files_are_named(tmp_path):
+    folder = tmp_path / "made"
+
+    def work(_):
+        folder.mkdir()
+        for name in ("same", "longer", "other", "lost"):
+            (folder / name).write_text("text")
+        return {}
+
+    manifest = run_stage(Stage("make", 1, Settings(), {}), folder, work)
+    assert changed_files(folder, manifest, verify=True) == set()
+    (folder / "longer").write_text("longer text")
+    keep_times(folder / "other", "Text")
+    (folder / "lost").unlink()
+    (folder / "new").write_text("")
+    assert changed_files(folder, manifest, verify=False) == {"longer", "lost", "new"}
+    assert changed_files(folder, manifest, verify=True) == {"longer", "lost", "new", "other"}

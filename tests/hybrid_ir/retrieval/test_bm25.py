@@ -12,6 +12,7 @@ from hybrid_ir.errors import InputError
 from hybrid_ir.files import read_jsonl
 from hybrid_ir.records import Clause, Document, Query
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
+from hybrid_ir.retrieval.fields import words_of
 from hybrid_ir.retrieval.index import IndexConfig
 from hybrid_ir.retrieval.indexing import build_index
 from hybrid_ir.retrieval.jvm import java_class
@@ -241,7 +242,7 @@ def test_rm3_is_that_of_anserini(passages, questions, real_index, tmp_path, rm3)
     indexer = java_class("io.anserini.index.SimpleIndexer")([*arguments, "-storeDocvectors"])
     document = java_class("io.anserini.collection.JsonCollection$Document")
     for passage in passages:
-        assert indexer.addJsonDocument(document.fromFields(passage.id, passage.text))
+        assert indexer.addJsonDocument(document.fromFields(passage.id, words_of(passage.text)))
     indexer.close()
     peer = anserini(folder)
     peer.set_rm3(rm3.terms, rm3.documents, rm3.query_weight)
