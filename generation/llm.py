@@ -7,8 +7,9 @@ neither retries nor counts nor remembers; ``generation/asking/`` does that for a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
@@ -64,7 +65,22 @@ class Sampling:
     reasoning_effort: str | None = None
 
     def __post_init__(self) -> None:
-        refuse("the sampling", ("max_tokens", "1 or more", self.max_tokens, self.max_tokens >= 1))
+        most, top_p, top_k, seed = self.max_tokens, self.top_p, self.top_k, self.seed
+        temperature, penalties = self.temperature, (self.frequency_penalty, self.presence_penalty)
+        mild = all(one is None or math.isfinite(one) for one in penalties)
+        refuse(
+            "the sampling",
+            ("max_tokens", "1 to 10,000,000", most, 1 <= most <= 10_000_000),
+            ("temperature", "0 or more", temperature, _none_or_positive(temperature)),
+            ("top_p", "more than 0, 1 at most", top_p, top_p is None or 0 < top_p <= 1),
+            ("top_k", "0 (all) or more", top_k, top_k is None or top_k >= 0),
+            ("seed", "0 to 2,147,483,647", seed, seed is None or 0 <= seed < 2**31),
+            ("frequency_penalty and presence_penalty", "numbers", penalties, mild),
+        )
+
+
+def _none_or_positive(number: float | None) -> bool:
+    return number is None or 0 <= number < math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +214,13 @@ class Limits:
     requests_per_hour: int = 0
     tokens_per_minute: int = 0
 
+    def __post_init__(self) -> None:
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        refuse(
+            "the limits",
+            *((name, "0 (none) or more", value, 0 <= value < math.inf) for name, value in values),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Prices:
@@ -205,6 +228,14 @@ class Prices:
 
     prompt: float = 0.0
     completion: float = 0.0
+
+    def __post_init__(self) -> None:
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
+        wanted = "0 to 10,000 (USD per million tokens)"
+        refuse(
+            "the prices",
+            *((name, wanted, value, 0 <= value <= 10_000) for name, value in values),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +264,8 @@ class ModelConfig:
         sampling: Parameters of the replies.
         concurrency: Requests in flight at once.
         timeout: Seconds a request may take.
-        retries: Tries after the first for errors that may go away.
+        retries: Tries after the first for errors that may go away; a 429 while other calls are
+            answered is no such error, its call waits for its turn.
         limits: The provider's limits.
         prices: What it charges.
         four_bit: Load the weights in NF4 4-bit (transformers).
@@ -275,7 +307,7 @@ class ModelConfig:
                 not self.base_url or _is_plain_address(self.base_url),
             ),
             ("concurrency", "1 to 1,000", self.concurrency, 1 <= self.concurrency <= 1_000),
-            ("timeout", "more than 0 s", self.timeout, self.timeout > 0),
+            ("timeout", "more than 0 s, a day at most", self.timeout, 0 < self.timeout <= 86_400),
             ("retries", "0 or more", self.retries, self.retries >= 0),
             ("batch_size", "1 or more", self.batch_size, self.batch_size >= 1),
         )

@@ -46,6 +46,8 @@ Kind = Literal[
     "blocked",  # Gemini: the prompt is refused; OpenAI: 400 content_filter
     "length",  # the reply reached its longest
     "no_usage",  # an answer without token counts
+    "latin-1",  # 200, JSON in another encoding than UTF-8
+    "mislabelled",  # 200, JSON in UTF-8 whose header says it is in another one
     "echo",  # 401 whose message holds every header, the key too
 ]
 PRIVATE_HEADER = "private-header-of-the-provider"
@@ -237,6 +239,10 @@ def answer_to(call: Call, thoughts: int = 0) -> bytes:
         return http_error(400, "content_filter: the prompt is refused", code="content_filter")
     answer = gemini_answer(call, thoughts) if gemini else openai_answer(call, thoughts)
     body = json.dumps(answer).encode()
+    if act.kind in ("latin-1", "mislabelled"):
+        encoding = "utf-8" if act.kind == "mislabelled" else "latin-1"
+        body = json.dumps(answer, ensure_ascii=False).encode(encoding)
+        return http_answer(200, body, "application/json; charset=iso-8859-1")
     return http_answer(200, body[: len(body) // 2] if act.kind == "truncated" else body)
 
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
+from generation.asking.limits import Limiter
 from generation.asking.outcomes import ATTEMPTS, Outcome, Parse, Progress
 from generation.asking.scheduler import Scheduler
 from generation.budget import Budget
@@ -28,6 +29,7 @@ def ask_all(
     parse: Parse[T],
     attempts: int = ATTEMPTS,
     progress: Progress | None = None,
+    limiter: Limiter | None = None,
 ) -> Iterator[Outcome[T]]:
     """Ask all requests and give one outcome each, in their order, as soon as it is known.
 
@@ -54,12 +56,16 @@ def ask_all(
         attempts: How often a request is asked until a reply is of use: changed each time by
             ``structured.changed``, which tells the model why. A ``recorded`` model is asked once.
         progress: Counts to fill while outcomes are handed out, for a caller that reports them.
+        limiter: What holds the model's limits, for a caller that asks it several times.
 
     Raises:
         InputError: what no request can be answered with, or the cache's file fails.
     """
     progress = progress or Progress()
-    scheduler = Scheduler(llm, requests, config, stage, cache, budget, parse, attempts, progress)
+    limiter = limiter or Limiter(config.limits)
+    scheduler = Scheduler(
+        llm, requests, config, stage, cache, budget, parse, attempts, progress, limiter
+    )
     thread = threading.Thread(target=scheduler.run, daemon=True, name="ask_all")
     total = len(requests) if isinstance(requests, Sized) else None
     what = f"{stage} with {config.name}"

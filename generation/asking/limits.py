@@ -2,7 +2,8 @@
 
 A sliding window a limit: what was sent in the last second, minute or hour is remembered. Windows
 are a little longer than the limits say, as calls sent at equal distances do not arrive so. Limits
-hold in one process; where several share a provider's account, give each its part.
+hold in one process; where several share a provider's account, give each its part. A process that is
+started again knows nothing of the calls before: the provider may refuse some, which then wait.
 
 Of libraries, pyrate-limiter was looked at: it keeps one list entry for every unit of weight, so
 for every token, takes none back when a reply was shorter than it might have been, and starts a

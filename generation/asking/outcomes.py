@@ -125,10 +125,13 @@ def fault_of(reply: Reply) -> str | None:
         return "it was cut off at the longest length"
     if not reply.text.strip():
         return "it is empty"
-    return None if _is_text(reply.text) else "it holds half a surrogate pair"
+    if "\0" in reply.text:
+        return "it holds NUL characters"
+    return None if is_text(reply.text) else "it holds half a surrogate pair"
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
+    """Whether a text can be written: it holds no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:

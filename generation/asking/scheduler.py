@@ -8,6 +8,7 @@ interrupts a store, and all that arrived together is stored in one transaction.
 from __future__ import annotations
 
 import heapq
+import logging
 import math
 import queue
 import time
@@ -38,6 +39,11 @@ from generation.llm import LLM, LLMError, ModelConfig, Reply, Request
 
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
+
+_WORTH_SAYING = 10.0  # seconds
+_LONGEST_QUEUE = 4  # doublings, so 8 s: whoever waits for a turn comes back soon
+
 
 class Scheduler(Generic[T]):
     """The state of one ``ask_all``; all methods but ``took`` and ``stop`` are its thread's own."""
@@ -53,6 +59,7 @@ class Scheduler(Generic[T]):
         parse: Parse[T],
         attempts: int,
         progress: Progress,
+        limiter: Limiter,
     ) -> None:
         self.config, self.stage, self.budget = config, stage, budget
         self.identity, self.batch_size = llm.identity, llm.batch_size
@@ -62,7 +69,7 @@ class Scheduler(Generic[T]):
         self.cure = cure_of(self.identity, attempts, self.cache)
         self.parse, self.progress = parse, progress
         self.requests = iter(requests)
-        self.limiter = Limiter(config.limits)
+        self.limiter = limiter
         local = llm.batch_size > 1 or config.provider == "transformers"
         self.workers: Workers[Slot] = Workers(llm, 1 if local else config.concurrency)
         self.window = 256 + 8 * self.workers.count * llm.batch_size
@@ -70,7 +77,7 @@ class Scheduler(Generic[T]):
         self.ready: deque[Slot] = deque()
         self.later: list[tuple[float, int, Slot]] = []
         self.outcomes: dict[int, Outcome[T]] = {}
-        self.read = self.given = self.taken = 0
+        self.read = self.given = self.taken = self.replies = 0
         self.exhausted = self.stopping = self.starved = self.limited = False
         self.refusal: Failure | None = None
         self.not_before = -math.inf
@@ -150,7 +157,7 @@ class Scheduler(Generic[T]):
         worst = at_most(slot.request, self.config)
         slot.tokens = worst.prompt + worst.completion
         slot.cost = cost_of(worst, self.config.prices)
-        slot.tries = 0
+        slot.tries = slot.waits = 0
         self.ready.append(slot)
 
     def _send(self, now: float) -> None:
@@ -226,6 +233,7 @@ class Scheduler(Generic[T]):
             self.progress.possible_usd += done.cost / PICO
 
     def _replied(self, slot: Slot, reply: Reply, verdict: Verdict[T]) -> None:
+        self.replies += 1
         if verdict.rejected is None:
             done = Outcome(slot.request, verdict.value, reply, rejected=slot.rejected)
             self.outcomes[slot.index] = done
@@ -242,18 +250,24 @@ class Scheduler(Generic[T]):
 
     def _failed(self, slot: Slot, error: LLMError) -> None:
         """Try again later, or give the request up."""
-        wait = pause(slot.tries, error.retry_after)
+        wait = pause(slot.tries + min(slot.waits, _LONGEST_QUEUE), error.retry_after)
         if error.kind == "key":
             self._refuse(Failure("stopped", f"not asked: {error}"))
-        again = error.retryable and slot.tries < self.config.retries and wait <= LONGEST_WAIT
-        if not again or self.refusal:
-            self._fail(slot, Failure(error.kind, f"{error} ({slot.tries + 1} tries)"))
+        crowded = error.kind == "rate" and self.replies > slot.seen  # others got through
+        slot.seen = self.replies
+        more = crowded or slot.tries < self.config.retries
+        if not error.retryable or not more or wait > LONGEST_WAIT or self.refusal:
+            tries = slot.tries + slot.waits + 1
+            self._fail(slot, Failure(error.kind, f"{error} ({tries} tries)"))
             return
         now = time.monotonic()
-        slot.tries += 1
+        slot.tries += not crowded
+        slot.waits += crowded
         self.progress.retried += 1
         heapq.heappush(self.later, (now + wait, slot.index, slot))
         if error.kind == "rate" and error.retry_after:  # it means all calls, not only this one
+            if error.retry_after >= _WORTH_SAYING and now + wait > self.not_before + 1:
+                _log.warning("%s; all calls wait %.0f s", error, error.retry_after)
             self.not_before = max(self.not_before, now + error.retry_after)
 
     def _refuse(self, refusal: Failure) -> None:

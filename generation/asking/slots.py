@@ -26,7 +26,13 @@ _UNCHARGED: frozenset[ErrorKind] = frozenset(("rate", "server", "request", "key"
 
 @dataclass(slots=True)
 class Slot:
-    """A request on its way, with what it takes at worst and what is known of its call."""
+    """A request on its way, with what it takes at worst and what is known of its call.
+
+    Attributes:
+        tries: Calls that failed.
+        waits: Calls that were refused as one too many, while others were answered.
+        seen: How many replies had come when its last call failed.
+    """
 
     index: int
     request: Request
@@ -35,6 +41,8 @@ class Slot:
     tokens: int = 0
     cost: int = 0
     tries: int = 0
+    waits: int = 0
+    seen: int = 0
     called: bool = False
     call: int = 0
     sent: Sent = field(default_factory=lambda: Sent(0.0, 0))
@@ -57,12 +65,17 @@ def pause(tries: int, retry_after: float | None) -> float:
 
 
 def settlement(slot: Slot, answer: Answer, prices: Prices) -> Settlement:
-    """Say what a call is charged: a reply's tokens, nothing if refused, else perhaps the worst."""
+    """Say what a call is charged: a reply's tokens, nothing if refused, else perhaps the worst.
+
+    A reply whose provider does not count its tokens is charged the worst.
+    """
     if isinstance(answer, LLMError):
         if answer.kind in _UNCHARGED:
             return Settlement(slot.call, "free", 0, 0)
         return Settlement(slot.call, "possible", slot.tokens, slot.cost)
     usage = answer.usage
+    if usage.estimated:  # it was charged, nobody says how much
+        return Settlement(slot.call, "done", slot.tokens, slot.cost)
     return Settlement(slot.call, "done", usage.prompt + usage.completion, cost_of(usage, prices))
 
 

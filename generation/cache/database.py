@@ -21,6 +21,16 @@ from hybrid_ir.errors import InputError
 _APPLICATION = 0x48495243  # "HIRC": tells our files from other people's databases
 _VERSION = 1
 _BUSY_SECONDS = 60.0
+_WAIT = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_CURES = {  # by primary result code
+    sqlite3.SQLITE_FULL: "make room and run the same command again: what was stored is safe",
+    sqlite3.SQLITE_IOERR: "look after its disk and run the same command again",
+    sqlite3.SQLITE_READONLY: "it must be a file, in a folder, that can be written",
+    sqlite3.SQLITE_CANTOPEN: "it must be a file, in a folder, that can be written",
+    sqlite3.SQLITE_NOTADB: "name another file",
+    sqlite3.SQLITE_CORRUPT: "name another file; `sqlite3 FILE .recover` may save what is in it",
+    sqlite3.SQLITE_BUSY: "another process keeps it busy: run the same command again",
+}
 
 _SCHEMA = """
 CREATE TABLE replies (
@@ -82,8 +92,8 @@ class Database:
             try:
                 self.connection.execute("PRAGMA journal_mode = WAL")
                 break
-            except sqlite3.OperationalError:
-                if time.monotonic() > deadline:
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in _WAIT or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
         self.connection.execute("PRAGMA synchronous = NORMAL")
@@ -119,7 +129,8 @@ class Database:
             try:
                 yield self.connection
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # SQLite itself rolls back on a full disk
+                    self.connection.execute("ROLLBACK")
                 raise
             else:
                 self.connection.execute("COMMIT")
@@ -137,7 +148,11 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise InputError(f"{self.path or 'the account'}: the cache fails: {error}") from error
+            cure = _CURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
+            where = self.path or "the account"
+            raise InputError(
+                f"{where}: the cache fails: {error}" + (f"; {cure}" if cure else "")
+            ) from error
 
     def close(self) -> None:
         """Close the file."""

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from generation.clients.hosted import estimate_usage, malformed
-from generation.llm import Finish, ModelConfig, Reply, Request, Usage
+from generation.clients.hosted import malformed, usage_of
+from generation.llm import Finish, ModelConfig, Reply, Request
 from generation.structured import strict, with_schema
 
 OWN_URL = "https://api.openai.com/v1"
@@ -36,15 +36,10 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _Usage(msgspec.Struct):
-    prompt_tokens: int
-    completion_tokens: int = 0
-
-
 class _Completion(msgspec.Struct):
     choices: list[_Choice]
-    model: str = ""
-    usage: _Usage | None = None
+    model: str | None = None
+    usage: Any = None
 
 
 _read_completion = msgspec.json.Decoder(_Completion).decode
@@ -117,10 +112,6 @@ def read_completion(config: ModelConfig, request: Request, raw: str) -> Reply:
     finish = _FINISH.get(choice.finish_reason, "other")
     if choice.message.refusal:
         text, finish = choice.message.refusal, "refusal"
-    usage = completion.usage
-    counted = (
-        Usage(usage.prompt_tokens, usage.completion_tokens)
-        if usage
-        else estimate_usage(request, text)
-    )
-    return Reply(text, finish, counted, completion.model or config.model, raw)
+    said = completion.usage if isinstance(completion.usage, dict) else {}
+    usage = usage_of(said.get("prompt_tokens"), said.get("completion_tokens"), request, text)
+    return Reply(text, finish, usage, completion.model or config.model, raw)

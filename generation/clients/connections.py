@@ -46,7 +46,8 @@ def open_connections(config: ModelConfig) -> httpx2.Client:
 
 
 def _watch(response: httpx2.Response) -> None:
-    """Have the body read under the request's deadline."""
+    """Have the body read under the request's deadline, and as UTF-8: JSON is nothing else."""
+    response.encoding = "utf-8"
     stream = cast(httpx2.SyncByteStream, response.stream)
     response.stream = _Watched(stream, response.request)
 

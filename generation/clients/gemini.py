@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import httpx2
 import msgspec
@@ -13,13 +14,13 @@ from google.genai import errors, types
 
 from generation.clients.connections import open_connections, transport_error
 from generation.clients.hosted import (
-    estimate_usage,
     hide,
     http_error,
     identity_of,
     malformed,
     read_key,
     refuse_settings,
+    usage_of,
 )
 from generation.llm import (
     LLM,
@@ -70,9 +71,9 @@ class _Feedback(msgspec.Struct, rename="camel"):
 
 
 class _Tokens(msgspec.Struct, rename="camel"):
-    prompt_token_count: int = 0
-    candidates_token_count: int = 0
-    thoughts_token_count: int = 0
+    prompt_token_count: Any = 0
+    candidates_token_count: Any = 0
+    thoughts_token_count: Any = 0
 
 
 class _Answer(msgspec.Struct, rename="camel"):
@@ -247,16 +248,19 @@ def read_answer(config: ModelConfig, request: Request, raw: str) -> Reply:
         raise malformed(config, "it holds no candidate")
     candidate = answer.candidates[0] if answer.candidates else _Candidate(finish_reason="SAFETY")
     text = "".join(part.text for part in candidate.content.parts if not part.thought)
-    tokens = answer.usage_metadata
-    usage = (
-        Usage(
-            tokens.prompt_token_count, tokens.candidates_token_count + tokens.thoughts_token_count
-        )
-        if tokens
-        else estimate_usage(request, text)
-    )
+    usage = _usage(answer.usage_metadata, request, text)
     finish = _FINISH.get(candidate.finish_reason, "other")
     return Reply(text, finish, usage, answer.model_version or config.model, raw)
+
+
+def _usage(tokens: _Tokens | None, request: Request, text: str) -> Usage:
+    """Count the reply and what was thought first; what is 0 Gemini leaves out."""
+    said = tokens or _Tokens(None)
+    thoughts = usage_of(said.thoughts_token_count, 0, request, text)
+    reply = usage_of(said.prompt_token_count, said.candidates_token_count, request, text)
+    if reply.estimated or thoughts.estimated:
+        return replace(reply, estimated=True)
+    return Usage(reply.prompt, reply.completion + thoughts.prompt)
 
 
 def _delay(details: list[_Detail]) -> float | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TypeGuard
 
 from generation.llm import ErrorKind, Identity, LLMError, ModelConfig, Request, Usage
 from hybrid_ir.errors import refuse
 
 NO_KEY = "no-key"  # what a server gets that asks for none: the SDKs insist on something
 CHARACTERS_A_TOKEN = 4  # a rule of thumb for English
+_MOST_TOKENS = 10**8  # no model takes or gives as many: what says so does not count
+_SHORTEST_SECRET = 8  # servers that ask for any key get "test" or "EMPTY": words, in replies too
 _KEY_LIKE = re.compile(r"\b(?:sk-|AIza)[\w*.-]+|\S*\*{3,}\S*")  # as providers quote a wrong key
 
 
@@ -68,13 +72,24 @@ def _variable_and_key(config: ModelConfig, usual: str) -> tuple[str, str]:
 
 
 def hide(text: str, key: str) -> str:
-    """Take the key out of a text; a provider may send it back."""
-    return text if key == NO_KEY else text.replace(key, "[key]")
+    """Take the key out of a text, JSON or not; a provider may send it back.
+
+    A key of fewer than 8 characters stays: it is no secret, and may be a word of the text.
+    """
+    if key == NO_KEY or len(key) < _SHORTEST_SECRET:
+        return text
+    in_json = json.dumps(key)[1:-1]
+    for written in (key, in_json, in_json.replace("/", "\\/")):
+        text = text.replace(written, "[key]")
+    return text
 
 
 def quoted(said: str, key: str) -> str:
     """Give what a provider or a library says, in a line, without keys."""
-    return _KEY_LIKE.sub("[key]", hide(" ".join(said.split()), key))[:500]
+    line = hide(" ".join(said.split()), key)
+    if key != NO_KEY:
+        line = re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", "[key]", line)  # a short one, too
+    return _KEY_LIKE.sub("[key]", line)[:500]
 
 
 def http_error(
@@ -145,7 +160,24 @@ def _number(text: str | None) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-def estimate_usage(request: Request, text: str) -> Usage:
-    """Estimate the tokens of a request whose provider does not say."""
+def usage_of(prompt: object, completion: object, request: Request, text: str) -> Usage:
+    """Give the tokens a provider counted, or an estimate where it says none that can be.
+
+    Args:
+        prompt: What it says the messages took, whatever that is.
+        completion: What it says the reply took, whatever that is.
+        request: What was asked.
+        text: The reply's text.
+    """
+    if _is_count(prompt) and _is_count(completion):
+        return Usage(prompt, completion)
+    return _estimate(request, text)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+
+
+def _estimate(request: Request, text: str) -> Usage:
     sent = sum(len(message.content) for message in request.messages)
     return Usage(-(-sent // CHARACTERS_A_TOKEN), -(-len(text) // CHARACTERS_A_TOKEN), True)

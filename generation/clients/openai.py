@@ -12,7 +12,14 @@ import openai
 
 from generation.clients.chat_completions import OWN_URL, chat_body, is_own, read_completion
 from generation.clients.connections import open_connections, transport_error
-from generation.clients.hosted import hide, http_error, identity_of, read_key, refuse_settings
+from generation.clients.hosted import (
+    hide,
+    http_error,
+    identity_of,
+    malformed,
+    read_key,
+    refuse_settings,
+)
 from generation.llm import LLM, Identity, LLMError, ModelConfig, Reply, Request, Usage
 
 _USUAL_KEY = "OPENAI_API_KEY"
@@ -68,7 +75,10 @@ class OpenAILLM:
         except openai.APIConnectionError as error:
             return transport_error(self.config, self.key, error.__cause__ or error)
         try:
-            return read_completion(self.config, request, hide(answer.text, self.key))
+            raw = answer.content.decode("utf-8-sig")  # whatever the header says: JSON is UTF-8
+            return read_completion(self.config, request, hide(raw, self.key))
+        except UnicodeDecodeError as error:
+            return malformed(self.config, f"it is not UTF-8: {error.reason}")
         except LLMError as error:
             return error.with_traceback(None)
 

@@ -207,11 +207,7 @@ def _tokens(tokenizer: Untyped, messages: Sequence[Message]) -> list[int] | str:
 
 def _fault_of(sampling: Sampling) -> str:
     """Say which parameters a model in this process cannot follow; nothing where it can."""
-    temperature, top_p, top_k = sampling.temperature, sampling.top_p, sampling.top_k
     wanted = {
-        f"temperature 0 or more, got {temperature}": temperature is None or temperature >= 0,
-        f"top_p above 0 and at most 1, got {top_p}": top_p is None or 0 < top_p <= 1,
-        f"top_k 0 (all) or more, got {top_k}": top_k is None or top_k >= 0,
         "stop texts that are not empty": all(sampling.stop),
         f"no reasoning_effort, got {sampling.reasoning_effort}": not sampling.reasoning_effort,
     }

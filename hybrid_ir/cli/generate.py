@@ -63,6 +63,7 @@ def pseudo(arguments: argparse.Namespace) -> int:
     refuse_overwriting(arguments.output, arguments.questions)
     return _generate(
         arguments,
+        [arguments.questions],
         config.cache,
         lambda: pseudo_plan(arguments.questions, config),
         lambda: stage(arguments.questions, arguments.output, config, arguments.verify),
@@ -81,6 +82,7 @@ def synthetic(arguments: argparse.Namespace) -> int:
     refuse_overwriting(arguments.output, *(path for path in given if path))
     return _generate(
         arguments,
+        [path for path in given if path],
         config.cache,
         lambda: synthetic_plan(*given, config),
         lambda: stage(*given, arguments.output, config, arguments.verify),
@@ -89,6 +91,7 @@ def synthetic(arguments: argparse.Namespace) -> int:
 
 def _generate(
     arguments: argparse.Namespace,
+    inputs: list[Path],
     cache: Path | None,
     plan: Callable[[], Plan],
     stage: Callable[[], object],
@@ -97,7 +100,8 @@ def _generate(
     if arguments.dry_run:
         return _dry_run(plan())
     if arguments.export_requests:
-        refuse_overwriting(arguments.export_requests, arguments.output)
+        kept = [arguments.output, *inputs, *([cache] if cache else [])]
+        refuse_overwriting(arguments.export_requests, *kept)
         return _export(plan(), arguments.export_requests)
     if arguments.import_replies:
         return _import(arguments.import_replies, cache)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,15 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from generation.asking.calls import ask_all
-from generation.asking.outcomes import Outcome, Parse
+from generation.asking.limits import Limiter
+from generation.asking.outcomes import Outcome, Parse, is_text
 from generation.asking.tally import Tally
 from generation.budget import Budget
 from generation.cache.replies import ReplyCache
 from generation.clients import open_llm
 from generation.llm import LLM, Limits, ModelConfig, Prices, Request
 from generation.texts.refusals import Cleaned
+from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.errors import IncompleteError, InputError
 from hybrid_ir.files import refuse_to_write, remove, write_jsonl
+from hybrid_ir.records import Question
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -40,11 +44,12 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A model that is ready to be asked, and the counts of what comes of it."""
+    """A model that is ready to be asked, the counts of what comes of it, and its limits."""
 
     model: ModelConfig
     llm: LLM
     tally: Tally
+    limiter: Limiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,9 @@ def opened(models: Mapping[str, ModelConfig]) -> list[Generator]:
     for model in models.values():
         try:
             llm = open_llm(model)
-            generators.append(Generator(model, llm, Tally(model, llm.identity)))
+            generators.append(
+                Generator(model, llm, Tally(model, llm.identity), Limiter(model.limits))
+            )
         except InputError as error:
             faults.append(str(error))
     if faults:
@@ -107,6 +114,7 @@ def ask(
         parse,
         asking.attempts,
         tally.progress,
+        generator.limiter,
     )
     for outcome in outcomes:
         tally.add(outcome, asking.cache)
@@ -122,8 +130,41 @@ def missing(outcome: Outcome[Cleaned], generator: str) -> Missing:
 
 def beside(output: Path, word: str) -> Path:
     """Give the place of a file that goes with an output: ``x.jsonl.gz`` -> ``x.WORD.jsonl.gz``."""
-    name, _, ending = output.name.partition(".jsonl")
-    return output.with_name(f"{name}.{word}.jsonl{ending}")
+    packed = ".gz" if output.suffix == ".gz" else ""
+    name = output.name.removesuffix(packed).removesuffix(".jsonl")
+    return output.with_name(f"{name}.{word}.jsonl{packed}")
+
+
+def refuse_output(output: Path, cache: Path | None) -> None:
+    """Find out before anything is paid for whether an output can be written.
+
+    Raises:
+        InputError: something else stands there, it is the cache, or its folder cannot be written.
+    """
+    refuse_to_write(output)
+    if cache and cache.resolve() == output.resolve():
+        raise InputError(f"{output}: would be overwritten, it is the cache: name another")
+    folder = output.resolve().parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        raise InputError(f"{output}: expected a folder that can be written, {folder} is none")
+
+
+def read_batch(path: Path) -> list[Question]:
+    """Read the questions of a batch.
+
+    Raises:
+        InputError: they cannot be read, or no model can be asked: a body holds half a character.
+    """
+    questions = list(read_questions(path))
+    if faults := [f"question {one.id}" for one in questions if not is_text(one.body)]:
+        summary = f"{path}: bodies that hold half a surrogate pair, mend them:"
+        raise InputError.of_all(summary, faults)
+    return questions
 
 
 def write_whole(
@@ -142,11 +183,11 @@ def write_whole(
     Raises:
         IncompleteError: something is missing.
     """
-    refuse_to_write(output)
+    output = output.resolve() if output.is_symlink() else output
     incomplete, failed = beside(output, "incomplete"), beside(output, "failed")
     written = write_jsonl(incomplete, records)
     if not absent:
-        incomplete.replace(output.resolve())
+        incomplete.replace(output)
         remove(failed)
         return written
     write_jsonl(failed, absent)

@@ -26,7 +26,9 @@ from hybrid_ir.pipeline.asking import (
     missing,
     open_cache,
     opened,
+    read_batch,
     recorded_files,
+    refuse_output,
     report,
     write_whole,
 )
@@ -49,8 +51,10 @@ def pseudo(questions: Path, output: Path, config: PseudoConfig, verify: bool = F
     """
 
     def work(_: str) -> dict[str, Any]:
-        batch = read_questions(questions)
+        refuse_output(output, config.cache)
+        batch = read_batch(questions)
         pool = examples_for(batch, config)
+        embed = open_embedding(config.embedding) if config.embeds else None
         generators = opened(config.generators)
         absent: list[Missing] = []
         with open_cache(config.cache) as cache:
@@ -60,7 +64,6 @@ def pseudo(questions: Path, output: Path, config: PseudoConfig, verify: bool = F
         infos = report(generators)
         texts = list(_by_question(columns, config.texts))
         if config.quality:
-            embed = open_embedding(config.embedding) if config.embeds else None
             texts = weigh(batch, texts, config.quality, embed)
         retry = how_to_retry(config.cache, config.attempts)
         return {
@@ -78,7 +81,7 @@ def pseudo(questions: Path, output: Path, config: PseudoConfig, verify: bool = F
 
 def pseudo_plan(questions: Path, config: PseudoConfig) -> Plan:
     """Give what :func:`pseudo` would ask."""
-    batch = read_questions(questions)
+    batch = read_batch(questions)
     pool = examples_for(batch, config)
     requests = tuple(
         (model, list(requests_of(batch, config, model, pool)))

@@ -26,7 +26,6 @@ from generation.synthetic import (
 )
 from generation.texts.checks import ChecksConfig
 from generation.texts.refusals import Cleaned
-from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import read_jsonl, remove, write_jsonl
 from hybrid_ir.manifests import Manifest, Stage, run_stage
@@ -41,7 +40,9 @@ from hybrid_ir.pipeline.asking import (
     missing,
     open_cache,
     opened,
+    read_batch,
     recorded_files,
+    refuse_output,
     report,
     write_whole,
 )
@@ -77,6 +78,7 @@ def synthetic(
     role, source = _source(questions, passages)
 
     def work(_: str) -> dict[str, Any]:
+        refuse_output(output, config.cache)
         generators = opened(config.generators)
         absent, left_out, counts = list[Missing](), list[LeftOut](), Counter[str]()
         tasks = _tasks(questions, passages, counts)
@@ -123,7 +125,7 @@ def _source(questions: Path | None, passages: Path | None) -> tuple[str, Path]:
 
 def _tasks(questions: Path | None, passages: Path | None, counts: Counter[str]) -> Iterator[Task]:
     if questions:
-        yield from tasks_for_questions(read_questions(questions))
+        yield from tasks_for_questions(read_batch(questions))
     elif passages:
         yield from tasks_for_documents(_with_text(passages, counts))
 

@@ -25,6 +25,7 @@ def test_a_real_model_puts_what_belongs_together_side_by_side(minilm):
     assert embed([]).shape == (0, 384)
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(InputError, match=r"expected a folder or a hub name, got '.*nowhere'"):

@@ -281,8 +281,6 @@ def test_a_schema_is_asked_for_in_the_prompt(model):
 @pytest.mark.parametrize(
     ("sampling", "said"),
     [
-        ({"temperature": -1.0}, "temperature 0 or more, got -1.0"),
-        ({"top_p": 0.0, "top_k": -1}, "at most 1, got 0.0; top_k 0 (all) or more, got -1"),
         ({"stop": ("a", "")}, "stop texts that are not empty"),
         ({"reasoning_effort": "low"}, "no reasoning_effort, got low"),
     ],

@@ -3,18 +3,25 @@
 import itertools
 import logging
 import os
+import random
 import signal
+import tempfile
 import threading
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from provider_server import Act
 
 from generation.asking.calls import ask_all
 from generation.asking.estimates import dry_run
+from generation.asking.limits import Limiter
 from generation.asking.outcomes import Progress
 from generation.asking.slots import pause
-from generation.budget import Budget, at_most
+from generation.budget import Budget, at_most, cost_of
 from generation.cache.replies import ReplyCache
 from generation.clients import open_llm
 from generation.llm import (
@@ -471,3 +478,112 @@ def test_recorded_replies_are_not_kept(tmp_path, cache):
     assert outcomes[1].failure.kind == "missing"
     assert list(cache.replies()) == []
     assert cache.ledger.accounts() == []
+
+
+def test_who_waits_for_a_turn_does_not_fail_while_others_are_answered(provider, config, cache):
+    """Three 429s and one retry allowed: others get through, so it is only a matter of time."""
+    busy = replace(config, concurrency=2, retries=1, timeout=5.0)
+    provider.script("q0.", *[Act("status", status=429)] * 3)
+    for number in range(1, 30):
+        provider.script(f"q{number}.", Act(seconds=0.15))
+    progress = Progress()
+    outcomes = ask(busy, questions(30), cache, progress=progress)
+    assert not any(outcome.failure for outcome in outcomes)
+    assert progress.retried == 3
+
+
+def test_a_provider_that_refuses_everybody_is_given_up(provider, config, cache):
+    provider.script("", Act("status", status=429), forever=True)
+    outcomes = ask(replace(config, retries=1), questions(3), cache)
+    assert [outcome.failure.kind for outcome in outcomes] == ["rate"] * 3
+    assert provider.arrived == 3 * 2
+
+
+def test_a_reply_that_nobody_counts_is_charged_at_worst(provider, config, cache):
+    provider.script("", Act("no_usage"), forever=True)
+    requests = questions(3)
+    worst = sum(at_most(one, config).prompt + at_most(one, config).completion for one in requests)
+    ask(config, requests, cache)
+    (account,) = cache.ledger.accounts()
+    assert (account.tokens, account.possible_calls) == (worst, 0)
+
+
+def test_a_reply_with_nul_characters_is_asked_again(provider, config, cache):
+    provider.script("q0", Act(text="a\0b"), Act(text="fine"))
+    (outcome,) = ask(config, questions(1), cache)
+    assert outcome.rejected == ("it holds NUL characters",)
+    assert outcome.value == "fine"
+
+
+def test_limits_hold_from_one_asking_to_the_next(provider, config):
+    limits = Limits(requests_per_second=4)
+    limited = replace(config, limits=limits)
+    limiter = Limiter(limits)
+    started = time.monotonic()
+    for prefix in ("a", "b", "c"):
+        ask(limited, questions(4, prefix), None, limiter=limiter)
+    assert time.monotonic() - started >= 2 * 1.0
+
+
+def test_a_full_disk_stops_it_and_loses_nothing_stored(provider, config, cache):
+    provider.script("", Act(text="word " * 2_000), forever=True)
+    connection = cache.database.connection
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages + 60}")
+    with pytest.raises(InputError, match="full; make room and run the same command again"):
+        ask(config, questions(60), cache)
+    connection.execute("PRAGMA max_page_count = 1000000")
+    kept = sum(1 for _ in cache.replies())
+    provider.calls.clear()
+    outcomes = ask(config, questions(60), cache)
+    assert not any(outcome.failure for outcome in outcomes)
+    assert 0 < kept < 60
+    assert len(provider.calls) == 60 - kept
+    rows = "SELECT sum(tokens), sum(cost) FROM calls"
+    spent = connection.execute("SELECT tokens, cost FROM spent").fetchone()
+    assert connection.execute(rows).fetchone() == spent
+
+
+class Erratic:
+    """A model that counts what it charges: any usage, time-outs, refusals, cut replies."""
+
+    identity = Identity("openai", "m")
+    batch_size = 1
+
+    def __init__(self, config, seed):
+        self.config, self.chance, self.lock = config, random.Random(seed), threading.Lock()
+        self.tokens = self.cost = 0
+
+    def complete(self, requests):
+        worst = at_most(requests[0], self.config)
+        with self.lock:
+            kind = self.chance.choice(["free", "lost", "uncounted", "cut", "good", "good"])
+            usage = Usage(
+                self.chance.randint(0, worst.prompt), self.chance.randint(0, worst.completion)
+            )
+            if kind != "free":
+                self.tokens += usage.prompt + usage.completion
+                self.cost += cost_of(usage, self.config.prices)
+        if kind in ("free", "lost"):
+            return [LLMError("server" if kind == "free" else "timeout", "no", 0.0)]
+        counted = Usage(1, 1, estimated=True) if kind == "uncounted" else usage
+        return [Reply("text", "length" if kind == "cut" else "stop", counted, "m", "{}")]
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    concurrency=st.integers(1, 8),
+    tokens=st.integers(0, 4_000),
+    usd=st.floats(0.0, 0.01),
+)
+@settings(max_examples=25)
+def test_what_is_charged_never_passes_the_budget(seed, concurrency, tokens, usd):
+    config = ModelConfig(
+        "m", "openai", "m", concurrency=concurrency, retries=1, prices=Prices(1.0, 4.0)
+    )
+    model, budget = Erratic(config, seed), Budget(usd, tokens)
+    with tempfile.TemporaryDirectory() as folder, ReplyCache(Path(folder) / "replies") as cache:
+        for _ in range(2):  # the second time goes on with what the first has left
+            list(ask_all(model, questions(15), config, "test", cache, budget, text_of, 2))
+    assert model.tokens <= tokens
+    assert budget.holds(model.tokens, model.cost)

@@ -202,3 +202,20 @@ def test_keys(provider: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_level_of_thinking_that_gemini_lacks() -> None:
     with pytest.raises(InputError, match="one of minimal, low"):
         open_llm(ModelConfig("g", "gemini", "m", sampling=Sampling(reasoning_effort="none")))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"promptTokenCount": -1, "candidatesTokenCount": 2},
+        {"promptTokenCount": 1, "candidatesTokenCount": "2"},
+        {"promptTokenCount": 1, "candidatesTokenCount": 2, "thoughtsTokenCount": 10**30},
+    ],
+)
+def test_a_usage_that_cannot_be_is_an_estimate(said):
+    candidate = {"content": {"parts": [{"text": "word"}]}, "finishReason": "STOP"}
+    raw = json.dumps({"candidates": [candidate], "usageMetadata": said})
+    request = Request("q1", (Message("user", "why?"),))
+    usage = read_answer(ModelConfig("gen", "gemini", "m"), request, raw).usage
+    assert usage.estimated
+    assert min(usage.prompt, usage.completion) >= 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,8 @@ from provider_server import Act, ProviderServer
 from pydantic import BaseModel
 
 from generation.clients import open_llm
+from generation.clients.chat_completions import read_completion
+from generation.clients.hosted import hide
 from generation.llm import (
     LLM,
     LLMError,
@@ -327,3 +330,54 @@ class _raw_server:  # noqa: N801
         self.listening.shutdown(socket.SHUT_RDWR)
         self.listening.close()
         self.thread.join(5)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        {},
+        [1],
+        "none",
+        {"prompt_tokens": -5, "completion_tokens": 3},
+        {"prompt_tokens": "5", "completion_tokens": "3"},
+        {"prompt_tokens": None, "completion_tokens": None},
+        {"prompt_tokens": 10**30, "completion_tokens": 3},
+        {"prompt_tokens": 5, "completion_tokens": 1.5},
+        {"prompt_tokens": True, "completion_tokens": 3},
+    ],
+)
+def test_a_usage_that_cannot_be_is_estimated(said: Any) -> None:
+    choice = {"message": {"content": "four words of text"}, "finish_reason": "stop"}
+    raw = json.dumps({"choices": [choice], "model": None, "usage": said})
+    reply = read_completion(ModelConfig("gen", "openai", "m"), _request("why?"), raw)
+    sent, written = len("be brief") + len("why?"), len("four words of text")
+    assert reply.usage == Usage(sent // 4, -(-written // 4), estimated=True)
+    assert reply.model == "m"
+
+
+def test_json_is_utf_8_whatever_the_header_says(provider: ProviderServer) -> None:
+    llm = _open(provider)
+    provider.script("Greek", Act("mislabelled", text="caf\u00e9 \u03b1"))
+    provider.script("Latin", Act("latin-1", text="caf\u00e9"))
+    assert _reply(llm, _request("Greek")).text == "caf\u00e9 \u03b1"
+    error = _error(llm, _request("Latin"))
+    assert error.kind == "malformed"
+    assert "not UTF-8" in str(error)
+
+
+def test_a_key_that_is_a_word_leaves_replies_as_they_are(
+    provider: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_KEY", "test")
+    llm = _open(provider, key_variable="LOCAL_KEY")
+    provider.script("why", Act(text="The test was positive."))
+    assert _reply(llm, _request("why?")).text == "The test was positive."
+    provider.script("again", Act("echo"))
+    assert "Bearer test" not in str(_error(llm, _request("again")))
+
+
+def test_a_key_is_hidden_however_json_writes_it() -> None:
+    key = 'ab/cd"ef\\gh'
+    for written in (key, json.dumps(key)[1:-1], json.dumps(key)[1:-1].replace("/", "\\/")):
+        assert hide(f"it is {written}.", key) == "it is [key]."

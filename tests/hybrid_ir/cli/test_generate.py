@@ -3,6 +3,7 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -492,3 +493,65 @@ def test_killed_in_the_midst_it_goes_on_where_it_was(folder, provider):
     assert subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
     assert Path("pseudo.jsonl").read_bytes() == Path("whole.jsonl").read_bytes()
     assert len(provider.calls) <= 200 + 8
+
+
+def test_what_cannot_be_written_is_known_before_anything_is_asked(folder, provider, capsys):
+    write_config(folder, model(provider))
+    Path("file").touch()
+    for output, part in [
+        (".", "it is a folder"),
+        ("file/pseudo.jsonl", "expected a folder that can be written"),
+        ("replies.sqlite", "it is the cache"),
+    ]:
+        assert pseudo(output=output) == 2
+        assert part in capsys.readouterr().err
+    assert pseudo("--export-requests", "batch.json") == 2
+    assert json.loads(Path("batch.json").read_text())["questions"]
+    assert provider.calls == []
+
+
+def test_missing_embeddings_are_known_before_anything_is_asked(
+    folder, provider, capsys, monkeypatch
+):
+    write_config(folder, model(provider))
+    monkeypatch.setattr("generation.embedding.find_spec", lambda _: None)
+    assert pseudo("quality.method=both") == 2
+    assert "pip install 'sentence-transformers" in capsys.readouterr().err
+    assert provider.calls == []
+
+
+@pytest.mark.parametrize("name", ["pseudo.gz", "pseudo.json.gz", "pseudo.jsonl.gz"])
+def test_any_name_that_ends_in_gz_is_compressed(folder, provider, name):
+    write_config(folder, model(provider))
+    assert pseudo(output=name) == 0
+    assert Path(name).read_bytes().startswith(b"\x1f\x8b")
+
+
+def test_a_link_stays_a_link_to_another_file_system(folder, provider):
+    other = Path("/dev/shm")
+    if not other.is_dir() or other.stat().st_dev == folder.stat().st_dev:
+        pytest.skip("no second file system")
+    with tempfile.TemporaryDirectory(dir=other) as there:
+        Path("pseudo.jsonl").symlink_to(Path(there) / "texts.jsonl")
+        write_config(folder, model(provider))
+        assert pseudo() == 0
+        assert Path("pseudo.jsonl").is_symlink()
+        assert len(texts_in("pseudo.jsonl")) == len(BODIES)
+
+
+def test_half_a_character_in_a_question_is_named(folder, provider, capsys):
+    body = {"id": "7" * 24, "body": "half \ud800", "type": "list"}
+    Path("batch.json").write_text(json.dumps({"questions": [body]}))
+    write_config(folder, model(provider))
+    for option in ([], ["--dry-run"]):
+        assert pseudo(*option) == 2
+        assert f"question {'7' * 24}" in capsys.readouterr().err
+
+
+def test_limits_hold_from_one_part_of_the_tasks_to_the_next(folder, provider, monkeypatch):
+    monkeypatch.setattr("hybrid_ir.pipeline.synthetic._TOGETHER", 4)
+    write_config(folder, model(provider, limits={"requests_per_second": 4}), attempts=1)
+    started = time.monotonic()
+    synthetic()
+    assert len(provider.calls) == 12
+    assert time.monotonic() - started >= 2 * 1.0  # 4 in the first second, 4 in the next
