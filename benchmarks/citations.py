@@ -1,6 +1,6 @@
 """Generated PubMed files, the same on every machine: to measure what a whole PubMed would take.
 
-    python benchmarks/citations.py FOLDER 1000000
+    python benchmarks/citations.py FOLDER 1000000 [--sums]
 
 writes ``FOLDER/baseline/`` with files of 30,000 citations, as NLM's have, and, in
 ``FOLDER/updatefiles/``, new versions of 5 % of the citations and the deletion of another 1 %.
@@ -11,8 +11,8 @@ frequent as in PubMed. A citation takes some 5,700 bytes of XML, 1,170 gzipped.
 
 from __future__ import annotations
 
+import argparse
 import gzip
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from pathlib import Path
 from citation_text import Writer
 
 from hybrid_ir.files import replacing
+from hybrid_ir.pubmed.sums import md5_of
 
 A_FILE = 30_000
 FIRST_PMID = 10_000_001
@@ -242,8 +243,20 @@ def make_questions(count: int, terms: int = 10) -> Iterator[str]:
 
 def main() -> None:
     """Write a baseline and its updates."""
-    folder, citations = Path(sys.argv[1]), int(sys.argv[2])
-    write_all(plan_baseline(folder, citations) + plan_updates(folder, citations))
+    parser = argparse.ArgumentParser(description="Generate PubMed files, the same everywhere.")
+    parser.add_argument("folder", type=Path, help="gets baseline/ and updatefiles/")
+    parser.add_argument("citations", type=int, help="citations of the baseline")
+    parser.add_argument(
+        "--sums", action="store_true", help="write NAME.md5 beside each file, as NLM does"
+    )
+    arguments = parser.parse_args()
+    folder, citations = arguments.folder, arguments.citations
+    plans = plan_baseline(folder, citations) + plan_updates(folder, citations)
+    write_all(plans)
+    if arguments.sums:
+        for plan in plans:
+            line = f"MD5({plan.path.name})= {md5_of(plan.path)}\n"
+            plan.path.with_name(f"{plan.path.name}.md5").write_text(line)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def measure_million(folder: Path, citations: int) -> dict[str, float]:
     points = _build(files, index, citations, figures)
     updated = _step("update", run_tree(
         "pubmed_cli.py", "pubmed", "update", "--files", files, "--index", index,
-        "processes=2", "threads=2",
+        "work.processes=2", "work.threads=2",
     ), figures)  # fmt: skip
     _refuse_deleted(index, citations)
     figures["update_citations_per_second"] = median([0.06 * citations / updated.seconds])

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from generation.llm import ModelConfig, Prices, Request, Usage
-from hybrid_ir.errors import refuse
+from hybrid_ir.errors import InputError, refuse
 
 PICO = 10**12
 
@@ -47,8 +48,31 @@ class Budget:
         return self.usd is None or cost <= round(self.usd * PICO)
 
 
-def cost_of(usage: Usage, prices: Prices) -> int:
-    """Give what tokens cost, in picodollars."""
+def refuse_unpriced(budget: Budget, models: Iterable[ModelConfig]) -> None:
+    """Refuse a limit in dollars where it is not known what a model costs: it would not hold.
+
+    Raises:
+        InputError: models without prices.
+    """
+    unknown = [model.name for model in models if not model.priced]
+    if budget.usd is not None and unknown:
+        raise InputError(
+            f"budget.usd: expected prices of every model, there are none of {', '.join(unknown)}:"
+            f" give USD per million tokens (generators.{unknown[0]}.prices.prompt=0.75"
+            f" generators.{unknown[0]}.prices.completion=4.5; 0 for a server that charges nothing),"
+            " or limit budget.tokens instead"
+        )
+
+
+def usd_text(usd: float, priced: bool) -> str:
+    """Say what something costs, or that it is not known."""
+    return f"{usd:.4f} USD" if priced else "cost unknown (no prices set)"
+
+
+def cost_of(usage: Usage, prices: Prices | None) -> int:
+    """Give what tokens cost, in picodollars; nothing where no price is known."""
+    if prices is None:
+        return 0
     prompt, completion = (round(price * 10**6) for price in (prices.prompt, prices.completion))
     return usage.prompt * prompt + usage.completion * completion
 

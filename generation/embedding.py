@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.hub import fault_of_hub, first_line, snapshot_here, without_loading_bars
 from hybrid_ir.errors import InputError, refuse
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -47,7 +48,8 @@ def open_embedding(config: EmbeddingConfig) -> Embed:
     """
     if find_spec("sentence_transformers") is None:
         raise InputError(
-            f"embeddings need sentence-transformers, not installed: pip install '{_PACKAGE}'"
+            "weighing by embeddings (quality.method) needs the extra [embeddings], not installed:"
+            f" pip install '{_PACKAGE}'"
         )
     model = _load(config)
 
@@ -66,20 +68,29 @@ def open_embedding(config: EmbeddingConfig) -> Embed:
 
 
 def _load(config: EmbeddingConfig) -> Any:  # noqa: ANN401 (the library's own type)
+    folder = Path(config.model).expanduser()
+    fault = "" if folder.is_dir() else fault_of_hub(config.model, config.revision)
+    try:
+        name = str(folder) if folder.is_dir() else config.model
+        name = snapshot_here(config.model, config.revision) if fault else name
+        return _loaded(name, config)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(
+            "the embedding model that quality.method weighs with: expected a folder or a hub name,"
+            f" got {config.model!r} ({fault or first_line(error)}); without a network it must have"
+            " been downloaded before, or be a folder (embedding.model=FOLDER)"
+        ) from error
+
+
+def _loaded(name: str, config: EmbeddingConfig) -> Any:  # noqa: ANN401
     from sentence_transformers import SentenceTransformer
 
-    folder = Path(config.model).expanduser()
-    name = str(folder) if folder.is_dir() else config.model
-    try:
-        return SentenceTransformer(
-            name,
-            revision=config.revision or None,
-            device=config.device or None,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        )
-    except (OSError, ValueError, RuntimeError) as error:
-        said = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise InputError(
-            f"embedding model: expected a folder or a hub name, got {config.model!r}: {said}"
-        ) from error
+    without_loading_bars()
+    return SentenceTransformer(
+        name,
+        revision=config.revision or None,
+        device=config.device or None,
+        trust_remote_code=False,
+        local_files_only=Path(name).is_dir(),
+        model_kwargs={"use_safetensors": True},
+    )

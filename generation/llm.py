@@ -267,7 +267,8 @@ class ModelConfig:
         retries: Tries after the first for errors that may go away; a 429 while other calls are
             answered is no such error, its call waits for its turn.
         limits: The provider's limits.
-        prices: What it charges.
+        prices: What it charges; None where it is not known. A model in this process and recorded
+            replies are free without any.
         four_bit: Load the weights in NF4 4-bit (transformers).
         batch_size: Requests answered together (transformers).
         gguf_file: A GGUF file inside ``model`` (transformers).
@@ -288,10 +289,15 @@ class ModelConfig:
     timeout: float = 120.0
     retries: int = 5
     limits: Limits = field(default_factory=Limits)
-    prices: Prices = field(default_factory=Prices)
+    prices: Prices | None = None
     four_bit: bool = False
     batch_size: int = 8
     gguf_file: str = ""
+
+    @property
+    def priced(self) -> bool:
+        """Whether it is known what a call costs."""
+        return self.prices is not None or self.provider in ("transformers", "recorded")
 
     def __post_init__(self) -> None:
         plain = self.name.isprintable() and len(self.name.split()) <= 1 and "/" not in self.name

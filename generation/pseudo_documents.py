@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from generation.budget import Budget
+from generation.budget import Budget, refuse_unpriced
 from generation.embedding import EmbeddingConfig
 from generation.examples import ExamplesConfig, Pool, drawn
 from generation.llm import ModelConfig, Reply, Request, named
@@ -66,6 +66,7 @@ class PseudoConfig:
             ("min_words", "0 or more", self.min_words, self.min_words >= 0),
         )
         object.__setattr__(self, "generators", named(self.generators))
+        refuse_unpriced(self.budget, self.generators.values())
 
 
 def requests_of(

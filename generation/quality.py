@@ -45,6 +45,7 @@ from scipy.sparse import csr_array
 from generation.lexical import Floats, lexical_vectors
 from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.records import PseudoDocument, Question
+from hybrid_ir.wording import counted
 
 log = logging.getLogger(__name__)
 
@@ -204,6 +205,7 @@ def _report(weighed: Sequence[PseudoDocument]) -> None:
         of_generator[text.generator].append(text.weight)
     for generator, weights in sorted(of_generator.items()):
         log.info(
-            "%s: %d texts, mean weight %.3f, %d weigh 0 and %d weigh 1",
-            generator, len(weights), np.mean(weights), weights.count(0.0), weights.count(1.0),
+            "%s: %s, mean weight %.3f, %d of weight 0 and %d of weight 1",
+            generator, counted(len(weights), "text"), np.mean(weights),
+            weights.count(0.0), weights.count(1.0),
         )  # fmt: skip

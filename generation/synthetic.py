@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from generation.budget import Budget
+from generation.budget import Budget, refuse_unpriced
 from generation.llm import ModelConfig, Reply, Request, named
 from generation.prompts import SAMPLES, fingerprint, question_for, relevant_passage
 from generation.structured import Unusable
@@ -61,6 +61,7 @@ class SyntheticConfig:
             ("attempts", "1 or more", self.attempts, self.attempts >= 1),
         )
         object.__setattr__(self, "generators", named(self.generators))
+        refuse_unpriced(self.budget, self.generators.values())
 
 
 @dataclass(frozen=True, slots=True)

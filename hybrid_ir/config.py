@@ -30,13 +30,15 @@ def load_config(
     Args:
         schema: A dataclass whose fields have types and, where they are optional, defaults.
         path: A YAML file, or None. Values may refer to others as ``${key}``.
-        overrides: ``key=value`` with dotted keys and values in YAML.
+        overrides: ``key=value`` with dotted keys and values in YAML. In a dictionary of dataclasses
+            ``key.entry=null`` drops an entry of the file.
 
     Raises:
         InputError: an unknown key (with the near match), a wrong type, a missing value; all of
             them in one message.
     """
-    given = _given(path, overrides)
+    loaded, given = _given(path, overrides)
+    given = _without_dropped(schema, given, loaded)
     command_line = {item.partition("=")[0] for item in overrides}
     faults = []
     for key, value in _leaves(schema, given):
@@ -48,7 +50,10 @@ def load_config(
     try:
         merged = OmegaConf.merge(OmegaConf.structured(schema), given)
         if missing := sorted(OmegaConf.missing_keys(merged)):
-            raise InputError(f"this configuration needs values for: {', '.join(missing)}")
+            raise InputError(
+                f"this configuration needs values for: {', '.join(missing)} (as KEY=VALUE, or from"
+                " a file by --config: see those in configs/)"
+            )
         return typing.cast(Config, OmegaConf.to_object(merged))
     except OmegaConfBaseException as error:
         raise InputError(f"this configuration cannot be used: {_first_line(error)}") from error
@@ -87,7 +92,8 @@ def keys_of(schema: type, prefix: str = "") -> Iterator[str]:
             yield prefix + name
 
 
-def _given(path: Path | None, overrides: Sequence[str]) -> dict[str, Any]:
+def _given(path: Path | None, overrides: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give what the file holds, and that with the overrides in it."""
     for item in overrides:
         if "=" not in item:
             raise InputError(f"expected key=value, got {item!r}")
@@ -100,7 +106,35 @@ def _given(path: Path | None, overrides: Sequence[str]) -> dict[str, Any]:
         raise InputError(f"{path or 'command line'}: not YAML: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: expected a YAML file: {error.strerror or error}") from error
-    return typing.cast(dict[str, Any], OmegaConf.to_container(given))
+    in_file = typing.cast(dict[str, Any], OmegaConf.to_container(loaded))
+    return in_file, typing.cast(dict[str, Any], OmegaConf.to_container(given))
+
+
+def _without_dropped(
+    schema: type, given: Mapping[str, Any], loaded: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Leave entries that are null out of dictionaries of dataclasses.
+
+    Raises:
+        InputError: there is no such entry to be dropped.
+    """
+    hints = typing.get_type_hints(schema)
+    kept = dict(given)
+    for name, entries in given.items():
+        if isinstance(entries, Mapping) and _holds_dataclasses(hints.get(str(name))):
+            there = loaded.get(name) or {}
+            for key, entry in entries.items():
+                if entry is None and key not in there:
+                    known = ", ".join(map(str, there)) or "none"
+                    raise InputError(f"{name}.{key}=null drops nothing: there are {known}")
+            kept[name] = {key: entry for key, entry in entries.items() if entry is not None}
+    return kept
+
+
+def _holds_dataclasses(hint: Any) -> bool:  # noqa: ANN401 (any type hint)
+    """Whether a type is ``dict[str, SomeDataclass]``."""
+    arguments = typing.get_args(hint)
+    return typing.get_origin(hint) is dict and dataclasses.is_dataclass(arguments[1])
 
 
 def _leaves(schema: type, given: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -95,7 +95,11 @@ def read_manifest(artefact: Path) -> Manifest | None:
 
 
 def run_stage(
-    stage: Stage, artefact: Path, work: Callable[[str], dict[str, Any]], verify: bool = False
+    stage: Stage,
+    artefact: Path,
+    work: Callable[[str], dict[str, Any]],
+    verify: bool = False,
+    silent: bool = False,
 ) -> Manifest:
     """Make an artefact unless it is up to date.
 
@@ -104,6 +108,7 @@ def run_stage(
         artefact: The file or folder to be made.
         work: Makes it, atomically; takes the stage's key, gives the counts to record.
         verify: Hash inputs and artefact instead of trusting sizes and time stamps.
+        silent: Say nothing where there is nothing to do.
 
     Raises:
         InputError: an input is missing, has changed since it was made, or is the artefact itself.
@@ -116,7 +121,8 @@ def run_stage(
     inputs = {role: _input(path, known.get(role), verify) for role, path in stage.inputs.items()}
     key = _key(stage, inputs)
     if old and old.key == key and _is_whole(artefact, old, verify):
-        log.info("%s: %s is up to date", stage.name, artefact)
+        if not silent:
+            log.info("%s: %s is up to date", stage.name, artefact)
         return old
     started = time.monotonic()
     info = work(key)

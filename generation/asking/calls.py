@@ -10,9 +10,10 @@ from typing import TypeVar
 from generation.asking.limits import Limiter
 from generation.asking.outcomes import ATTEMPTS, Outcome, Parse, Progress
 from generation.asking.scheduler import Scheduler
-from generation.budget import Budget
+from generation.budget import Budget, usd_text
 from generation.cache.replies import ReplyCache
 from generation.llm import LLM, ModelConfig, Request
+from hybrid_ir.wording import counted
 
 T = TypeVar("T")
 
@@ -78,14 +79,13 @@ def ask_all(
                 scheduler.took(len(batch))
                 for outcome in batch:
                     _count(progress, outcome)
-                    bar.set_postfix_str(f"{progress.usd:.4f} USD", refresh=False)
+                    bar.set_postfix_str(usd_text(progress.usd, config.priced), refresh=False)
                     bar.update()
                     yield outcome
             if batch is not None:
                 raise batch
         finally:
             _end(scheduler, thread)
-            _log.info("%s: %s", what, _summary(progress))
 
 
 def _count(progress: Progress, outcome: Outcome[T]) -> None:
@@ -100,26 +100,5 @@ def _end(scheduler: Scheduler[T], thread: threading.Thread) -> None:
     """Wait for the calls in flight; only another Ctrl-C leaves them."""
     scheduler.stop()
     if busy := scheduler.workers.busy:
-        _log.warning("waiting for %d calls in flight to keep their replies", busy)
+        _log.warning("waiting for %s in flight to keep what comes back", counted(busy, "call"))
     thread.join()
-
-
-def _summary(progress: Progress) -> str:
-    """Say in a line what it came to."""
-    parts = [
-        f"{progress.requests:,} requests",
-        f"{progress.cached:,} from the cache",
-        f"{progress.calls:,} calls ({progress.retried:,} of them retries, {progress.changed:,}"
-        " changed after a reply of no use)",
-        f"{progress.tokens:,} tokens",
-        f"{progress.usd:.4f} USD",
-    ]
-    if progress.possible_calls:
-        parts.append(
-            f"of which {progress.possible_calls:,} calls without a reply are possibly charged"
-            f" ({progress.possible_usd:.4f} USD at most)"
-        )
-    if progress.failed:
-        parts.append(f"{progress.failed:,} failed, {progress.not_asked:,} of them not asked")
-        parts.append("run the same command again to ask for just those")
-    return "; ".join(parts)

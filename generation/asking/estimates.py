@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from generation.asking.outcomes import ATTEMPTS, Outcome, Parse, look_up
-from generation.budget import PICO, at_most, cost_of
+from generation.budget import PICO, at_most, cost_of, usd_text
 from generation.cache.replies import ReplyCache
 from generation.llm import Identity, ModelConfig, Request
+from hybrid_ir.wording import counted
 
 T = TypeVar("T")
 
@@ -24,7 +25,8 @@ class Estimate:
         unusable: Requests whose every attempt is cached and of no use.
         prompt_tokens: At most; see :mod:`generation.budget`.
         completion_tokens: At most.
-        usd: At most.
+        usd: At most, as far as prices are known.
+        priced: Whether they are.
     """
 
     calls: int
@@ -33,13 +35,18 @@ class Estimate:
     prompt_tokens: int
     completion_tokens: int
     usd: float
+    priced: bool
 
     def __str__(self) -> str:
         """Say it in a line."""
+        others = [f"{self.cached:,} more are cached"] if self.cached else []
+        others += [f"{self.unusable:,} have no usable reply"] if self.unusable else []
+        said = counted(self.calls, "call") + (f" ({', '.join(others)})" if others else "")
+        if not self.prompt_tokens:  # nothing to call, or replies that are read from a file
+            return said
         return (
-            f"{self.calls:,} calls ({self.cached:,} more are cached, {self.unusable:,} have no"
-            f" usable reply), at most {self.prompt_tokens:,} prompt tokens,"
-            f" {self.completion_tokens:,} completion tokens and {self.usd:.4f} USD;"
+            f"{said}, at most {self.prompt_tokens:,} prompt tokens and"
+            f" {self.completion_tokens:,} completion tokens, {usd_text(self.usd, self.priced)};"
             " retries come on top"
         )
 
@@ -66,4 +73,4 @@ def dry_run(
         calls += 1
         prompt, completion = prompt + worst.prompt, completion + worst.completion
         cost += cost_of(worst, config.prices)
-    return Estimate(calls, cached, unusable, prompt, completion, cost / PICO)
+    return Estimate(calls, cached, unusable, prompt, completion, cost / PICO, config.priced)

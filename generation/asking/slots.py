@@ -64,7 +64,7 @@ def pause(tries: int, retry_after: float | None) -> float:
     return float(min(60.0, 0.5 * 2**tries) * (0.5 + 0.5 * jitter))
 
 
-def settlement(slot: Slot, answer: Answer, prices: Prices) -> Settlement:
+def settlement(slot: Slot, answer: Answer, prices: Prices | None) -> Settlement:
     """Say what a call is charged: a reply's tokens, nothing if refused, else perhaps the worst.
 
     A reply whose provider does not count its tokens is charged the worst.

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from generation.asking.outcomes import Outcome, Progress
-from generation.budget import PICO, cost_of
+from generation.budget import PICO, cost_of, usd_text
 from generation.cache.replies import ReplyCache, key_of
 from generation.llm import Identity, ModelConfig
 from generation.texts.refusals import Cleaned
+from hybrid_ir.wording import counted
 
 
 @dataclass(slots=True)
@@ -63,7 +64,10 @@ class Tally:
                 self.dates.add(day)
 
     def info(self) -> dict[str, Any]:
-        """Give the counts for a manifest; ``usd_now`` is what this run's calls cost."""
+        """Give the counts for a manifest; ``usd_now`` is what this run's calls cost.
+
+        Dollars are None where no prices are set.
+        """
         return {
             "provider": self.model.provider,
             "model": self.identity.model,
@@ -80,6 +84,36 @@ class Tally:
             "failures": dict(self.failures),
             "prompt_tokens": self.prompt_tokens,
             "completion_tokens": self.completion_tokens,
-            "usd": self.cost / PICO,
-            "usd_now": self.progress.usd,
+            "usd": self.cost / PICO if self.model.priced else None,
+            "usd_now": self.progress.usd if self.model.priced else None,
         }
+
+    def line(self) -> str:
+        """Say in a line what came of it, without what did not happen."""
+        progress = self.progress
+        parts = [counted(self.texts, "text")]
+        parts += [f"{progress.cached:,} from the cache"] if progress.cached else []
+        if progress.calls and self.model.provider != "recorded":
+            parts += [_calls(progress), counted(progress.tokens, "token")]
+            if self.model.prices or not self.model.priced:
+                parts.append(usd_text(progress.usd, self.model.priced))
+        if progress.cached and self.cost:
+            parts.append(f"all replies together cost {self.cost / PICO:.4f} USD")
+        if progress.possible_calls:
+            parts.append(
+                f"{counted(progress.possible_calls, 'call')} without a reply possibly charged"
+                f" ({progress.possible_usd:.4f} USD at most)"
+            )
+        if progress.failed:
+            not_asked = f" ({progress.not_asked:,} not asked)" if progress.not_asked else ""
+            parts.append(f"{progress.failed:,} failed{not_asked}")
+        return f"{self.model.name}: {', '.join(parts)}"
+
+
+def _calls(progress: Progress) -> str:
+    """Say how many calls, and how many of them were made again."""
+    again = [f"{progress.retried:,} retried"] if progress.retried else []
+    again += (
+        [f"{progress.changed:,} asked anew after a reply of no use"] if progress.changed else []
+    )
+    return counted(progress.calls, "call") + (f" ({', '.join(again)})" if again else "")

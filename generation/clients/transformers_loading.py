@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from generation.hub import fault_of_hub, first_line, without_loading_bars
 from generation.llm import ModelConfig
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import replacing
@@ -104,8 +105,8 @@ def locate(config: ModelConfig) -> Source:
         raise InputError(
             f"the model {config.name}: expected a folder or a hub name, found no folder {folder}"
         )
-    commit = _commit_of(config)
-    return Source(config.model, config.model, commit, commit)
+    location, commit = _at_hub(config)
+    return Source(config.model, location, commit, commit)
 
 
 def _hash_of(folder: Path, gguf_file: str) -> str:
@@ -123,23 +124,32 @@ def _hash_of(folder: Path, gguf_file: str) -> str:
     return digest.hexdigest()
 
 
-def _commit_of(config: ModelConfig) -> str:
-    """Ask the hub, or its cache on this machine, for the commit a name and revision stand for."""
+def _at_hub(config: ModelConfig) -> tuple[str, str]:
+    """Give what a hub model is loaded by, and the commit that name and revision stand for.
+
+    Where the hub does not answer it is loaded from the folder of what was downloaded before.
+    """
     from huggingface_hub import hf_hub_download
 
     name = config.gguf_file or "config.json"
+    fault = fault_of_hub(config.model, config.revision, _token(config))
     try:
         path = hf_hub_download(
-            config.model, name, revision=config.revision or None, token=_token(config)
+            config.model,
+            name,
+            revision=config.revision or None,
+            token=_token(config),
+            local_files_only=bool(fault),
         )
     except (OSError, ValueError) as error:
         raise InputError(
             f"the model {config.name}: the hub hands out no {name} of {config.model}"
-            f"{f' at {config.revision}' if config.revision else ''} ({_first_line(error)}); a gated"
-            f" model needs its licence accepted there and a token in {_variable(config)}; without"
-            " a network it must have been downloaded before, or be a folder"
+            f"{f' at {config.revision}' if config.revision else ''} ({fault or first_line(error)});"
+            f" a gated model needs its licence accepted there and a token in {_variable(config)};"
+            " without a network it must have been downloaded before, or be a folder"
         ) from error
-    return Path(path).relative_to(Path(path).parents[name.count("/") + 1]).parts[0]
+    snapshot = Path(path).parents[name.count("/")]
+    return str(snapshot) if fault else config.model, snapshot.name
 
 
 def _variable(config: ModelConfig) -> str:
@@ -149,10 +159,6 @@ def _variable(config: ModelConfig) -> str:
 def _token(config: ModelConfig) -> str | None:
     """Give the hub's token: the environment's, or None for that of a login on this machine."""
     return os.environ.get(_variable(config)) or None
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def load(config: ModelConfig, source: Source) -> Loaded:
@@ -165,6 +171,7 @@ def load(config: ModelConfig, source: Source) -> Loaded:
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    without_loading_bars()
     shared = {"revision": source.commit, "token": _token(config), "trust_remote_code": False}
     shared |= {"gguf_file": config.gguf_file} if config.gguf_file else {}
     try:
@@ -174,7 +181,7 @@ def load(config: ModelConfig, source: Source) -> Loaded:
         )
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         raise InputError(
-            f"the model {config.name}: {source.location} cannot be loaded: {_first_line(error)}"
+            f"the model {config.name}: {source.location} cannot be loaded: {first_line(error)}"
         ) from error
     if not tokenizer.chat_template:
         raise InputError(

@@ -13,12 +13,13 @@ import sys
 from collections.abc import Sequence
 
 from hybrid_ir.cli import cache, check, compare, convert, generate, pubmed, retrieve, score
+from hybrid_ir.cli.arguments import part_settings
 from hybrid_ir.errors import IncompleteError, InputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and give its exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = _arguments(sys.argv[1:] if argv is None else argv)
     level = logging.WARNING if arguments.quiet else logging.INFO
     logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr, force=True)
     if isinstance(sys.stdout, io.TextIOWrapper):  # half surrogates, or a terminal without UTF-8
@@ -46,6 +47,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("hybrid-ir: interrupted; run the same command again", file=sys.stderr)
         return 130
     return code
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; settings may stand between options and files in any order."""
+    settings, others = part_settings(argv)
+    parser = _parser()
+    arguments = parser.parse_args(others)
+    if settings and not hasattr(arguments, "settings"):
+        parser.error(f"no such file, and this command has no settings: {' '.join(settings)}")
+    if settings:
+        arguments.settings = [*settings, *arguments.settings]
+    return arguments
 
 
 def _parser() -> argparse.ArgumentParser:

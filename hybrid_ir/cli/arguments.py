@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os.path
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from hybrid_ir.errors import InputError
 
 EDITIONS = (2, 3, 5, 8, 9)
+
+FLAGS = (
+    "--quiet", "--verify", "--json", "--citations", "--dry-run", "--official-line", "--help", "-h",
+)  # fmt: skip
+"""Options that take no value."""
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -37,6 +43,29 @@ def add_settings(added: argparse.ArgumentParser, example: str = "k1=1.2") -> Non
         metavar="KEY=VALUE",
         help=f"settings, such as {example}; a wrong key lists the right ones",
     )
+
+
+def part_settings(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part what stands as KEY=VALUE, wherever it stands, from all other arguments.
+
+    What is a file, or the value of an option (``--name a=b``), is no setting. Behind an option that
+    takes several values settings end the values.
+    """
+    settings: list[str] = []
+    others: list[str] = []
+    before = ""
+    for item in argv:
+        value_of_option = before.startswith("-") and "=" not in before and before not in FLAGS
+        (settings if is_setting(item) and not value_of_option else others).append(item)
+        before = item
+    return settings, others
+
+
+def is_setting(item: str) -> bool:
+    """Whether an argument is KEY=VALUE and no file."""
+    key, equals, _ = item.partition("=")
+    shaped = bool(key and equals) and "/" not in key and not key.startswith("-")
+    return shaped and not os.path.exists(item)  # Path.exists fails on long names
 
 
 def add_json(added: argparse.ArgumentParser) -> None:

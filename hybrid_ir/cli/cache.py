@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_ir.cli.arguments import Commands, add_json, command
+from hybrid_ir.wording import counted
 
 if TYPE_CHECKING:
     from generation.cache.ledger import Account
@@ -64,11 +65,12 @@ def inspect(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps({"cache": str(arguments.cache), **lists, "waiting": waiting}, indent=1))
         return 0
-    print(f"{arguments.cache}: {sum(count.good for count in counts):,} good replies")
+    good = counted(sum(count.good for count in counts), "good reply", "good replies")
+    print(f"{arguments.cache}: {good}")
     print("".join(_count_line(count) for count in counts), end="")
     print("".join(_account_line(account) for account in accounts), end="")
     if waiting:
-        print(f"{waiting:,} requests were exported and are not answered yet")
+        print(f"{counted(waiting, 'request')} exported and not answered yet")
     return 0
 
 
@@ -84,8 +86,9 @@ def _count_line(count: Count) -> str:
 
 def _account_line(account: Account) -> str:
     line = (
-        f"stage {account.stage}: {account.calls:,} calls, {account.tokens:,} tokens,"
-        f" {account.usd:.4f} USD"
+        f"stage {account.stage}: {counted(account.calls, 'call')},"
+        f" {counted(account.tokens, 'token')},"
+        f" {account.usd:.4f} USD{'' if account.usd else ' (free, or no prices set)'}"
     )
     if account.possible_calls:
         line += (
@@ -105,14 +108,15 @@ def export(arguments: argparse.Namespace) -> int:
     refuse_overwriting(arguments.output, arguments.cache)
     with _open(arguments) as cache:
         count = write_jsonl(arguments.output, cache.replies())
-    print(f"{arguments.output}: {count:,} replies")
+    print(f"{arguments.output}: {counted(count, 'reply', 'replies')}")
     return 0
 
 
 def forget_rejected(arguments: argparse.Namespace) -> int:
     """Remove the replies of no use."""
     with _open(arguments) as cache:
-        print(f"{arguments.cache}: {cache.forget_rejected():,} rejected replies removed")
+        removed = counted(cache.forget_rejected(), "rejected reply", "rejected replies")
+        print(f"{arguments.cache}: {removed} removed")
     return 0
 
 
@@ -130,8 +134,9 @@ def take_in(results: Sequence[Path], cache: ReplyCache) -> int:
     for path in results:
         imported = import_replies(path, cache)
         print(
-            f"{path}: {imported.good:,} good replies, {imported.rejected:,} of no use,"
-            f" {imported.repeated:,} known before, {len(imported.faults):,} errors"
+            f"{path}: {counted(imported.good, 'good reply', 'good replies')},"
+            f" {imported.rejected:,} of no use, {imported.repeated:,} known before,"
+            f" {counted(len(imported.faults), 'error')}"
         )
         for fault in imported.faults:
             print(f"hybrid-ir: {fault}", file=sys.stderr)

@@ -78,7 +78,8 @@ def repair(arguments: argparse.Namespace) -> int:
     from hybrid_ir.bioasq.raw import read_raw, write_raw
     from hybrid_ir.bioasq.submission import repair as repaired_of
     from hybrid_ir.cli.arguments import refuse_overwriting
-    from hybrid_ir.cli.findings import changes_text, counted, counts, faults_text, note, verdict
+    from hybrid_ir.cli.findings import changes_text, counts, faults_text, note, verdict
+    from hybrid_ir.wording import counted
 
     refuse_overwriting(arguments.output, arguments.submission, arguments.questions)
     submission, batch = read_raw(arguments.submission), read_questions(arguments.questions)

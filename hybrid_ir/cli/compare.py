@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from hybrid_ir.cli.arguments import Commands, add_json, add_scoring, command
+from hybrid_ir.cli.arguments import Commands, add_json, add_scoring, add_settings, command
 
 
 def add_commands(commands: Commands) -> None:
     """Add compare and describe."""
     added = command(commands, "compare", compare, "test whether systems differ more than by chance")
     added.add_argument(
-        "systems", nargs="+", metavar="SYSTEM",
+        "systems", type=Path, nargs="+", metavar="SYSTEM",
         help="TREC runs, submissions, or values that evaluate --per-question wrote; a difference "
-        "is the later system minus the earlier one. After them settings as KEY=VALUE: confidence, "
-        "resamples, moved, seed",
+        "is the later system minus the earlier one",
     )  # fmt: skip
-    added.add_argument("--config", type=Path, metavar="YAML", help="settings from a file")
+    add_settings(added, "confidence=0.9 (or resamples, moved, seed)")
     added.add_argument(
         "--gold", type=Path, metavar="FILE", help="a golden file, to score runs and submissions"
     )
@@ -52,14 +51,13 @@ def compare(arguments: argparse.Namespace) -> int:
     from hybrid_ir.evaluation.comparison_table import comparison_table
     from hybrid_ir.files import to_json
 
-    paths, settings = _split(arguments.systems)
-    config = load_config(CompareConfig, arguments.config, settings)
+    config = load_config(CompareConfig, arguments.config, arguments.settings)
     if arguments.measures:
         config = replace(config, measures=tuple(arguments.measures))
     if arguments.baseline:
         config = replace(config, baseline=arguments.baseline)
     request = CompareRequest(
-        systems=paths,
+        systems=tuple(arguments.systems),
         gold=arguments.gold,
         mode=arguments.mode,
         edition=arguments.edition,
@@ -75,12 +73,6 @@ def compare(arguments: argparse.Namespace) -> int:
         print(f"against {compared.gold}, {compared.mode}, edition {compared.edition}\n")
         print(comparison_table(compared.report), end="")
     return 0
-
-
-def _split(items: list[str]) -> tuple[tuple[Path, ...], list[str]]:
-    """Part files from settings: what holds "=" and is no file is a setting."""
-    settings = [item for item in items if "=" in item and not Path(item).exists()]
-    return tuple(Path(item) for item in items if item not in settings), settings
 
 
 def describe(arguments: argparse.Namespace) -> int:

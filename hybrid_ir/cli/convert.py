@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hybrid_ir.cli.arguments import Commands, add_json, command, refuse_overwriting
+from hybrid_ir.wording import counted
 
 log = logging.getLogger(__name__)
 
@@ -119,5 +120,5 @@ def _files(arguments: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def _written(arguments: argparse.Namespace, questions: int) -> int:
-    log.info("wrote %d questions to %s", questions, arguments.output)
+    log.info("wrote %s to %s", counted(questions, "question"), arguments.output)
     return 0

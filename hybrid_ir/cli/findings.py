@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from hybrid_ir.bioasq.submission.faults import Change, Fault
+from hybrid_ir.wording import counted
 
 SHOWN = 3
 FIRST = "    first: "
@@ -36,11 +37,6 @@ def changes_text(changes: Sequence[Change]) -> str:
 def note(text: str) -> str:
     """Say, below a text of these, how to see what is summed up in it; empty where nothing is."""
     return "\n… stands for what differs; every one: --json\n" if FIRST in text else ""
-
-
-def counted(number: int, noun: str) -> str:
-    """Say how many: "1 error", "2 errors"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def verdict(faults: Iterable[Fault]) -> str:

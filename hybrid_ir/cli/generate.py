@@ -115,19 +115,24 @@ def _dry_run(plan: Plan) -> int:
     found = list(estimates(plan))
     for name, estimate in found:
         print(f"{name}: {estimate}")
-    print(f"together at most {sum(estimate.usd for _, estimate in found):.4f} USD")
+    unknown = [name for name, estimate in found if estimate.calls and not estimate.priced]
+    but = f", but for {', '.join(unknown)}: no prices set" if unknown else ""
+    print(f"together at most {sum(estimate.usd for _, estimate in found):.4f} USD{but}")
     return 0
 
 
 def _export(plan: Plan, path: Path) -> int:
     from hybrid_ir.pipeline.planning import export
+    from hybrid_ir.wording import counted
 
     for name, exported in export(plan, path):
-        files = ", ".join(map(str, exported.files)) or "no file"
-        print(
-            f"{name}: {exported.requests} requests in {files};"
-            f" {exported.cached} are cached, {exported.unusable} have no usable reply"
-        )
+        parts = [
+            f"{counted(exported.requests, 'request')} in"
+            f" {', '.join(map(str, exported.files)) or 'no file'}"
+        ]
+        parts += [f"{exported.cached:,} cached"] if exported.cached else []
+        parts += [f"{exported.unusable:,} without a usable reply"] if exported.unusable else []
+        print(f"{name}: {'; '.join(parts)}")
     return 0
 
 

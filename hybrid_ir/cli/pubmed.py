@@ -15,6 +15,7 @@ from hybrid_ir.cli.arguments import (
     command,
     refuse_overwriting,
 )
+from hybrid_ir.wording import counted
 
 if TYPE_CHECKING:
     from hybrid_ir.pipeline.corpus import Grown
@@ -46,7 +47,7 @@ def add_commands(commands: Commands) -> None:
     added.add_argument("--files", type=Path, required=True, metavar="FOLDER", help="what sync made")
     added.add_argument("--index", type=Path, required=True, metavar="INDEX")
     add_verify(added)
-    add_settings(added, "processes=4")
+    add_settings(added, "work.processes=4")
 
     added = command(verbs, "stats", stats, "say what a corpus consists of")
     added.add_argument("index", type=Path, metavar="INDEX")
@@ -57,11 +58,8 @@ def add_commands(commands: Commands) -> None:
     added.add_argument(
         "--citations", action="store_true", help="all that is read, instead of documents to index"
     )
-    added.add_argument("--config", type=Path, metavar="YAML", help="settings from a file")
-    added.add_argument(
-        "files", nargs="+", metavar="XML",
-        help="files, gzipped or not; right behind them settings as KEY=VALUE, such as labels=false",
-    )  # fmt: skip
+    added.add_argument("files", type=Path, nargs="+", metavar="XML", help="files, gzipped or not")
+    add_settings(added, "labels=false")
 
 
 def sync(arguments: argparse.Namespace) -> int:
@@ -74,8 +72,8 @@ def sync(arguments: argparse.Namespace) -> int:
     report = corpus.sync(arguments.output, config, arguments.verify)
     if report.faults:
         log.warning(
-            "%d files did not come; run the same command again to try them again",
-            len(report.faults),
+            "%s did not come; run the same command again to try again",
+            counted(len(report.faults), "file"),
         )
     return 1 if report.faults else 0
 
@@ -94,10 +92,10 @@ def update(arguments: argparse.Namespace) -> int:
     """Apply new files to a corpus."""
     from hybrid_ir.config import load_config
     from hybrid_ir.pipeline import corpus
-    from hybrid_ir.pipeline.corpus_config import WorkConfig
+    from hybrid_ir.pipeline.corpus_config import UpdateConfig
 
-    work = load_config(WorkConfig, arguments.config, arguments.settings)
-    return _grown(corpus.update(arguments.files, arguments.index, work, arguments.verify))
+    config = load_config(UpdateConfig, arguments.config, arguments.settings)
+    return _grown(corpus.update(arguments.files, arguments.index, config.work, arguments.verify))
 
 
 def stats(arguments: argparse.Namespace) -> int:
@@ -115,10 +113,8 @@ def convert(arguments: argparse.Namespace) -> int:
     from hybrid_ir.config import load_config
     from hybrid_ir.pubmed.conversion import ConvertConfig, convert
 
-    settings = [item for item in arguments.files if "=" in item and not Path(item).exists()]
-    files = [Path(item) for item in arguments.files if item not in settings]
-    refuse_overwriting(arguments.output, *files)
-    config = load_config(ConvertConfig, arguments.config, settings)
+    refuse_overwriting(arguments.output, *arguments.files)
+    config = load_config(ConvertConfig, arguments.config, arguments.settings)
     faults = 0
 
     def report(fault: object) -> None:
@@ -126,9 +122,9 @@ def convert(arguments: argparse.Namespace) -> int:
         faults += 1
         log.warning("%s", fault)
 
-    done = convert(files, arguments.output, config, arguments.citations, report)
-    noun = "citations" if arguments.citations else "documents"
-    log.info("wrote %d %s to %s", done.written, noun, arguments.output)
+    done = convert(arguments.files, arguments.output, config, arguments.citations, report)
+    noun = "citation" if arguments.citations else "document"
+    log.info("wrote %s to %s", counted(done.written, noun), arguments.output)
     for reason, number in (
         *done.left_out.items(),
         ("a deletion", done.deletions),
@@ -145,5 +141,5 @@ def _grown(grown: Grown) -> int:
 
 def _code(faults: int) -> int:
     if faults:
-        log.warning("%d records could not be read; all others were", faults)
+        log.warning("%s could not be read; all others were", counted(faults, "record"))
     return 1 if faults else 0

@@ -24,6 +24,7 @@ from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.errors import IncompleteError, InputError
 from hybrid_ir.files import refuse_to_write, remove, write_jsonl
 from hybrid_ir.records import Question
+from hybrid_ir.wording import counted
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -33,9 +34,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A text that could not be had: whose it is, and why not."""
+    """A text that could not be had: whose it is (a question's, or a passage's), and why not."""
 
-    id: str
+    question_id: str
     generator: str
     sample: int
     kind: str
@@ -168,7 +169,11 @@ def read_batch(path: Path) -> list[Question]:
 
 
 def write_whole(
-    output: Path, records: Iterable[DataclassInstance], absent: list[Missing], retry: str
+    output: Path,
+    records: Iterable[DataclassInstance],
+    absent: list[Missing],
+    cache: Path | None,
+    attempts: int,
 ) -> int:
     """Write records under the output's name if none is missing, else under another one.
 
@@ -178,7 +183,8 @@ def write_whole(
         output: The file.
         records: What to write; while they are taken, ``absent`` is filled.
         absent: What is missing.
-        retry: How to get what is missing, for the message.
+        cache: Where replies are kept, for the message; as the next.
+        attempts: How often a question was asked.
 
     Raises:
         IncompleteError: something is missing.
@@ -191,19 +197,32 @@ def write_whole(
         remove(failed)
         return written
     write_jsonl(failed, absent)
-    where = f"the other {written} are in {incomplete}"
+    where = f"{counted(written, 'text')} could be had: {incomplete}"
     if not written:
         remove(incomplete)
-        where = "there is no other"
+        where = "no text could be had"
     counts = Counter(item.kind for item in absent)
     kinds = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+    verb = "is" if len(absent) == 1 else "are"
     raise IncompleteError(
-        f"{len(absent)} texts are missing ({kinds}), see {failed}; {where}.\n{retry}"
+        f"{counted(len(absent), 'text')} {verb} missing ({kinds}), see {failed}; {where}.\n"
+        + "\n".join(_cures(absent, cache, attempts))
     )
 
 
-def how_to_retry(cache: Path | None, attempts: int) -> str:
-    """Say how to get the texts that are missing."""
+def _cures(absent: Sequence[Missing], cache: Path | None, attempts: int) -> Iterator[str]:
+    """Say how to get what is missing: of recorded replies, and of models that can be asked."""
+    unrecorded = Counter(item.generator for item in absent if item.kind == "missing")
+    for generator, number in unrecorded.items():
+        yield (
+            f"The recorded file of {generator} has no text for {counted(number, 'request')}: is it"
+            f" of the same batch? (generators.{generator}.model=FILE names another)"
+        )
+    if unrecorded.total() < len(absent):
+        yield _how_to_retry(cache, attempts)
+
+
+def _how_to_retry(cache: Path | None, attempts: int) -> str:
     if not cache:
         return "Without a cache the same command asks for all of them again; cache=FILE keeps them."
     return (
@@ -219,8 +238,8 @@ def report(generators: Iterable[Generator]) -> dict[str, Any]:
     for generator in generators:
         name, info = generator.model.name, generator.tally.info()
         infos[name] = info
-        log.info("%s: %d texts, their replies cost %.4f USD", name, info["texts"], info["usd"])
-        for what in ("unusable", "cut", "failures"):
+        log.info("%s", generator.tally.line())
+        for what in ("unusable", "cut"):
             if counts := ", ".join(f"{name} {count}" for name, count in info[what].items()):
                 log.warning("%s: %s: %s", name, what, counts)
     return infos
@@ -235,7 +254,7 @@ def deciding(model: ModelConfig) -> ModelConfig:
         timeout=1.0,
         retries=0,
         limits=Limits(),
-        prices=Prices(),
+        prices=Prices(),  # their absence changes no reply either
         batch_size=1,
     )
 

@@ -20,14 +20,17 @@ from hybrid_ir.pubmed.rows import Recipe
 from hybrid_ir.pubmed.sync import SyncConfig, SyncReport
 from hybrid_ir.pubmed.sync import sync as download
 from hybrid_ir.retrieval.corpus import apply_files
+from hybrid_ir.retrieval.corpus_files import ANEW
 from hybrid_ir.retrieval.corpus_manifest import (
     CORPUS,
+    Applied,
     Corpus,
     Counts,
     read_corpus,
     total,
 )
 from hybrid_ir.retrieval.index import SETTINGS, STORE
+from hybrid_ir.wording import counted, size_text
 
 log = logging.getLogger(__name__)
 
@@ -50,13 +53,17 @@ def sync(folder: Path, config: SyncConfig, verify: bool = False) -> SyncReport:
 
         def expect(files: int, size: int) -> None:
             if files:
-                log.info("sync: %d files to get or to check, some %d MB", files, size >> 20)
+                log.info(
+                    "sync: %s to get or to check, some %s", counted(files, "file"), size_text(size)
+                )
             bar.total = size or None
 
         report = download(folder, config, verify, expect, bar.update)
     for name in report.unlisted:
         log.warning("%s: the server does not list it any more; it is kept", folder / name)
-    log.info("sync: %d files came, %d were here", report.downloaded, report.up_to_date)
+    for url in report.empty:
+        log.warning("%s: the server lists no file there: nothing to get", url)
+    log.info("sync: %s came, %d here before", counted(report.downloaded, "file"), report.up_to_date)
     return report
 
 
@@ -110,8 +117,7 @@ def _grow(
             raise InputError(  # an interrupted call with other files was completed just now
                 f"{output}: holds files of an interrupted update, too: run the same command again"
             )
-        counts = total(applied.new)
-        _log_counts(len(applied.new), counts, applied.corpus.documents)
+        _log_counts(applied)
         return _info(applied.corpus)
 
     try:
@@ -121,7 +127,9 @@ def _grow(
         raise
     for name, number in faults.items():
         if number > _SHOWN:
-            log.warning("%s: %d records could not be read, %d shown", name, number, _SHOWN)
+            log.warning(
+                "%s: %s could not be read, %d shown", name, counted(number, "record"), _SHOWN
+            )
     return Grown(manifest, faults.total())
 
 
@@ -148,7 +156,7 @@ def _must_be_made_anew(index: Path, verify: bool) -> bool:
     if STORE in changed:
         raise InputError(
             f"{index / STORE}: has changed since the corpus was made, by something else than"
-            " hybrid-ir pubmed: build a new corpus"
+            f" hybrid-ir pubmed: {ANEW}"
         )
     if changed:
         log.warning("%s: %s changed since it was made: it is made again", index, ", ".join(changed))
@@ -164,14 +172,26 @@ def _keep_what_was_reached(index: Path) -> None:
     corpus = _corpus_of(index)
     if corpus and (index / SETTINGS).exists():
         stage = stage_of(with_applied((), corpus), config_of(corpus, WorkConfig()))
-        run_stage(stage, index, lambda _: _info(corpus))
+        run_stage(stage, index, lambda _: _info(corpus), silent=True)
 
 
-def _log_counts(files: int, counts: Counts, documents: int) -> None:
+def _log_counts(applied: Applied) -> None:
+    """Say what the files applied now did and, where there were others before, all of them."""
+    corpus = applied.corpus
+    before = len(corpus.files) - len(applied.new)
+    if applied.new:
+        _log_files(counted(len(applied.new), "file"), total(applied.new))
+    if before:
+        log.info("pubmed: %s had been applied before", counted(before, "file"))
+        _log_files(f"in all {counted(len(corpus.files), 'file')}", corpus.counts)
+    log.info("pubmed: %s now", counted(corpus.documents, "document"))
+
+
+def _log_files(which: str, counts: Counts) -> None:
     log.info(
-        "pubmed: %d files: %d citations read, %d documents added, %d replaced, %d removed;"
-        " %d documents now",
-        files, counts.citations, counts.added, counts.replaced, counts.removed, documents,
+        "pubmed: %s: %s read, %s added, %d replaced, %d removed",
+        which, counted(counts.citations, "citation"), counted(counts.added, "document"),
+        counts.replaced, counts.removed,
     )  # fmt: skip
     for reason, number in counts.left_out.items():
         log.info("  left out, %s: %d", reason, number)

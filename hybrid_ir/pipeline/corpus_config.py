@@ -38,6 +38,17 @@ class WorkConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateConfig:
+    """How a corpus is updated; which citations it takes was said when it was begun.
+
+    Attributes:
+        work: How it is done.
+    """
+
+    work: WorkConfig = field(default_factory=WorkConfig)
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusConfig:
     """Which citations become documents, with which text, and how they are indexed.
 

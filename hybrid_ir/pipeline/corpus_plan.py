@@ -87,8 +87,7 @@ def refuse_gaps(files: Mapping[str, Sequence[FileName]], corpus: Corpus | None) 
     if missing:
         raise InputError(
             f"the PubMed files numbered {', '.join(missing)} are missing; they cannot be applied"
-            " after later ones: run hybrid-ir pubmed sync, or do without them by gaps=accept (in"
-            " build: work.gaps=accept)"
+            " after later ones: run hybrid-ir pubmed sync, or do without them by work.gaps=accept"
         )
 
 

@@ -10,8 +10,12 @@ from typing import Any
 
 from hybrid_ir.config import plain
 from hybrid_ir.pipeline.progress import watched
+from hybrid_ir.pubmed.listing import FileName
 from hybrid_ir.retrieval.corpus_manifest import Counts, read_corpus
 from hybrid_ir.retrieval.index import IDS, LUCENE, STORE, open_store, read_settings
+
+_LIMITS = tuple(f"selection.{name}" for name in ("languages", "first_year", "last_year", "as_of"))
+"""Settings that, when they are not set, let anything pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class CorpusStats:
 
     Attributes:
         baseline: What the files' names have before their number.
+        year: The year of that baseline; None where the names tell none.
         files: How many were applied.
         first_file: The first of them.
         last_file: The last of them.
@@ -34,6 +39,7 @@ class CorpusStats:
     """
 
     baseline: str
+    year: int | None
     files: int
     first_file: str
     last_file: str
@@ -55,6 +61,7 @@ def stats(index: Path) -> CorpusStats:
     """
     read_settings(index)  # is it finished?
     corpus = read_corpus(index)
+    first = FileName.parse(corpus.files[0].name)
     decades: Counter[str] = Counter()
     with_abstract = 0
     with closing(open_store(index)) as store:
@@ -63,6 +70,7 @@ def stats(index: Path) -> CorpusStats:
             decades["" if document.year is None else str(document.year // 10 * 10)] += 1
     return CorpusStats(
         baseline=corpus.baseline,
+        year=2000 + first.year if first else None,
         files=len(corpus.files),
         first_file=corpus.files[0].name,
         last_file=corpus.files[-1].name,
@@ -81,6 +89,7 @@ def stats_text(found: CorpusStats) -> str:
     """Lay the figures out for people."""
     missing = f", without {', '.join(found.missing)}" if found.missing else ""
     lines = [
+        f"baseline         {found.baseline}{f' ({found.year})' if found.year else ''}",
         f"files            {found.files:,}: {found.first_file} to {found.last_file}{missing}",
         f"documents        {found.documents:,}",
         f"with abstract    {found.with_abstract:,}",
@@ -96,10 +105,19 @@ def stats_text(found: CorpusStats) -> str:
     for reason, number in found.counts.left_out.items():
         lines.append(f"  left out, {reason}: {number:,}")
     lines.append("settings")
-    lines += [f"  {name}: {value}" for name, value in _flat(found.settings)]
+    lines += [f"  {name}: {_said(name, value)}" for name, value in _flat(found.settings)]
     lines.append("size on disk, MB")
     lines += [f"  {name:16} {size / 2**20:12,.1f}" for name, size in found.bytes.items()]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _said(name: str, value: Any) -> str:  # noqa: ANN401 (any setting)
+    """Say a setting in words: what is not set rules nothing out, or names nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value in ([], ()):
+        return "any" if name in _LIMITS else "none"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _flat(settings: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -22,7 +22,6 @@ from hybrid_ir.pipeline.asking import (
     Missing,
     ask,
     deciding,
-    how_to_retry,
     missing,
     open_cache,
     opened,
@@ -60,14 +59,16 @@ def pseudo(questions: Path, output: Path, config: PseudoConfig, verify: bool = F
         with open_cache(config.cache) as cache:
             account = f"pseudo {output.name}"
             asking = Asking(account, cache, config.budget, config.attempts)
-            columns = [_written(one, batch, pool, config, asking, absent) for one in generators]
-        infos = report(generators)
+            try:
+                columns = [_written(one, batch, pool, config, asking, absent) for one in generators]
+            finally:  # what was spent is told after Ctrl-C, too
+                infos = report(generators)
         texts = list(_by_question(columns, config.texts))
         if config.quality:
             texts = weigh(batch, texts, config.quality, embed)
-        retry = how_to_retry(config.cache, config.attempts)
+        written = write_whole(output, texts, absent, config.cache, config.attempts)
         return {
-            "pseudo_documents": write_whole(output, texts, absent, retry),
+            "pseudo_documents": written,
             "generators": infos,
         }
 

@@ -24,6 +24,7 @@ from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
 from hybrid_ir.retrieval.index import IndexConfig, read_settings
 from hybrid_ir.retrieval.indexing import build_index, places_of, read_documents
 from hybrid_ir.trec import format_ranking, read_run, refuse_blanks
+from hybrid_ir.wording import counted
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +57,8 @@ def index(
                 places = ", ".join(places_of(error.document_id, documents))
                 raise InputError(f"{error}: {places}; leave one out") from error
         if settings.without_text:
-            log.warning("%d documents have no text to be found by", settings.without_text)
+            without = counted(settings.without_text, "document")
+            log.warning("%s without any text to be found by", without)
         return {"documents": settings.documents, "without_text": settings.without_text}
 
     inputs = {f"documents {number}": path for number, path in enumerate(documents, start=1)}

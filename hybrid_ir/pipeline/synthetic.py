@@ -36,7 +36,6 @@ from hybrid_ir.pipeline.asking import (
     ask,
     beside,
     deciding,
-    how_to_retry,
     missing,
     open_cache,
     opened,
@@ -87,8 +86,7 @@ def synthetic(
             pairs = _pairs(tasks, generators, config, asking, absent)
             kept = without_repeats(pairs, config.checks.near_duplicate, left_out)
             try:
-                retry = how_to_retry(config.cache, config.attempts)
-                written = write_whole(output, kept, absent, retry)
+                written = write_whole(output, kept, absent, config.cache, config.attempts)
             finally:
                 infos = report(generators)
                 _tell(counts, left_out, beside(output, "left_out"))

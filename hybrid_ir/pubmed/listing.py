@@ -15,6 +15,7 @@ KINDS = (BASELINE, UPDATES)
 _NAME = re.compile(r"pubmed([0-9]{2})n([0-9]{4,6})\.xml\.gz")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
+_LISTING = re.compile(r"<title>\s*(index of|directory listing)", re.IGNORECASE)
 _OPENSSL_SUM = re.compile(r"MD5 ?\((.+)\) ?= ?([0-9a-fA-F]{32})")
 _COREUTILS_SUM = re.compile(r"([0-9a-fA-F]{32}) [ *](.+)")
 
@@ -67,6 +68,11 @@ def files_listed(page: str) -> list[Listed]:
         if file := FileName.parse(_last_part(link)):
             found.setdefault(file, " ".join(text.split()))
     return [Listed(file, found[file]) for file in sorted(found)]
+
+
+def is_listing(page: str) -> bool:
+    """Whether a page is what Apache, nginx or the like show of a folder, of an empty one, too."""
+    return _LISTING.search(page) is not None
 
 
 def files_in(folder: Path) -> list[FileName]:

@@ -20,7 +20,7 @@ DOCUMENTS = (
     "CREATE TABLE documents (id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL DEFAULT 1,"
     " record BLOB NOT NULL)"
 )
-INTERRUPTED = "its update was interrupted: run the same hybrid-ir pubmed command again"
+INTERRUPTED = "its build or update was interrupted: run the same hybrid-ir pubmed command again"
 _IDS_A_QUERY = 500
 _decode = msgspec.json.Decoder(Document).decode
 

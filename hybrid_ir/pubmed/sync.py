@@ -22,7 +22,15 @@ from urllib.parse import urlsplit
 
 from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.pubmed.download import download, fetch_sum
-from hybrid_ir.pubmed.listing import BASELINE, KINDS, UPDATES, Listed, files_in, files_listed
+from hybrid_ir.pubmed.listing import (
+    BASELINE,
+    KINDS,
+    UPDATES,
+    Listed,
+    files_in,
+    files_listed,
+    is_listing,
+)
 from hybrid_ir.pubmed.polite import FetchError, HttpConfig, PoliteClient
 from hybrid_ir.pubmed.sums import Sums, md5_of
 
@@ -71,12 +79,14 @@ class SyncReport:
         downloaded: Files that came.
         up_to_date: Files that were here.
         unlisted: Files here that the server does not list; they are kept.
+        empty: Addresses of folders that have no file on the server.
         faults: What the server did not give, one a file; the same call tries again.
     """
 
     downloaded: int
     up_to_date: int
     unlisted: tuple[str, ...]
+    empty: tuple[str, ...]
     faults: tuple[str, ...]
 
 
@@ -123,7 +133,8 @@ def sync(
         expect(len(todo), sum(one.listed.size for one in todo))
         downloaded, faults = _bring_all(client, todo, sums, verify, progress)
     up_to_date = len(wanted) - downloaded - len(faults)
-    return SyncReport(downloaded, up_to_date, _unlisted(folder, listings), tuple(faults))
+    empty = tuple(config.url(kind, "") for kind, listed in listings.items() if not listed)
+    return SyncReport(downloaded, up_to_date, _unlisted(folder, listings), empty, tuple(faults))
 
 
 def _bring_all(
@@ -170,13 +181,17 @@ def _is_known(wanted: _Wanted, sums: Sums) -> bool:
 
 
 def _listing(client: PoliteClient, url: str) -> list[Listed]:
+    """Give what the page of a folder lists, nothing where the folder is empty."""
+    cure = "; only=baseline does without it" if url.endswith(f"/{UPDATES}/") else ""
     try:
-        listed = files_listed(client.get_text(url))
+        page = client.get_text(url)
     except FetchError as error:
-        raise InputError(f"{error}: expected a page that lists PubMed's files") from error
-    if not listed:
+        raise InputError(f"{error}: expected a page that lists PubMed's files{cure}") from error
+    listed = files_listed(page)
+    if not listed and not is_listing(page):
         raise InputError(
-            f"{url}: expected a page with links to files such as pubmed25n0001.xml.gz, got none"
+            f"{url}: expected a page with links to files such as pubmed25n0001.xml.gz, got another"
+            f" page{cure}"
         )
     return listed
 
@@ -190,7 +205,7 @@ def _refuse_mixed(folder: Path, listings: dict[str, list[Listed]]) -> None:
             f"the server lists files of several baselines ({_named(there)}): it changes from one"
             " to the next (December); try again in some days, or take only=baseline"
         )
-    if here and here != there:
+    if here and there and here != there:
         raise InputError(
             f"{folder}: holds the baseline {_named(here)}, the server has {_named(there)}:"
             " a new baseline needs a new folder"

@@ -40,6 +40,10 @@ from hybrid_ir.retrieval.parallel import Found, SearchPool
 from hybrid_ir.retrieval.rm3 import Rm3Config, expand, useful
 from hybrid_ir.trec import rank
 
+_ONLY_MUST_NOT = (
+    "every clause is must_not, which rules documents out and finds none: add a clause that finds"
+    " some (should, must or filter)"
+)
 _NO_LIMIT = 2**31 - 1
 MAX_BOOST = 1e6
 BOOSTS = "weights from 0 to 1,000,000"
@@ -204,6 +208,8 @@ class Searcher:
         """Raise one InputError for all queries that cannot be searched, before any is."""
         faults: dict[str, dict[str, None]] = defaultdict(dict)
         for query in queries:
+            if query.clauses and all(clause.operator == "must_not" for clause in query.clauses):
+                faults[_ONLY_MUST_NOT][query.question_id] = None
             for clause in query.clauses:
                 for fault in self._faults(clause):
                     faults[fault][query.question_id] = None

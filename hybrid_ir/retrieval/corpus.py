@@ -25,7 +25,7 @@ from hybrid_ir.pubmed.rows import Recipe, parse_files
 from hybrid_ir.pubmed.store import sqlite_faults
 from hybrid_ir.pubmed.store_lock import lock_file, writing_alone
 from hybrid_ir.retrieval.corpus_end import applied_files, finish, finished
-from hybrid_ir.retrieval.corpus_files import files_to_apply
+from hybrid_ir.retrieval.corpus_files import ANEW, files_to_apply
 from hybrid_ir.retrieval.corpus_growth import apply_file, commit, resumed_lucene
 from hybrid_ir.retrieval.corpus_manifest import (
     Applied,
@@ -169,7 +169,7 @@ def _refuse_other_settings(folder: Path, store: GrowingStore, settings: Settings
     ]
     if faults:
         raise InputError.of_all(
-            f"{folder}: a corpus keeps its settings; give another folder to build a new one:",
+            f"{folder}: a corpus keeps its settings; {ANEW}:",
             faults,
         )
 

@@ -10,6 +10,7 @@ from hybrid_ir.errors import InputError
 from hybrid_ir.pubmed.sums import md5_of
 from hybrid_ir.retrieval.corpus_manifest import AppliedFile, CorpusFile
 
+ANEW = "to build a new corpus delete its folder, or give another --output"
 _NAME = re.compile(r"(?P<baseline>.*?)(?P<number>\d+)\.xml(\.gz)?", re.ASCII)
 
 
@@ -80,7 +81,7 @@ def _disorder(
         if last and file.name not in known and _number(file.name) <= _number(last):
             yield (
                 f"{file.name}: {last} was applied before it, and later files win over earlier"
-                " ones: build a new corpus"
+                f" ones: {ANEW}"
             )
 
 
@@ -90,6 +91,6 @@ def _changed(files: Sequence[CorpusFile], known: Mapping[str, str]) -> Iterator[
             md5 = file.md5 or md5_of(file.path)
             if md5 != known[file.name]:
                 yield (
-                    f"{file.name}: was applied with MD5 {known[file.name]} and has {md5} now: build"
-                    " a new corpus"
+                    f"{file.name}: was applied with MD5 {known[file.name]} and has {md5} now:"
+                    f" {ANEW}"
                 )

@@ -1,3 +1,4 @@
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def test_a_missing_model_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(InputError, match=r"expected a folder or a hub name, got '.*nowhere'"):
         open_embedding(EmbeddingConfig(model=str(tmp_path / "nowhere")))
+
+
+def test_without_a_network_one_line_comes_within_seconds(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    started = time.monotonic()
+    with pytest.raises(InputError, match=r"quality\.method .*embedding\.model=FOLDER") as caught:
+        open_embedding(EmbeddingConfig(model="example/none"))
+    assert time.monotonic() - started < 15
+    assert len(str(caught.value).splitlines()) == 1
+    assert caplog.records == []
 
 
 def test_settings_are_checked():

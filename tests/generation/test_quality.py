@@ -120,8 +120,8 @@ def test_faults_name_the_questions_and_the_cure():
 def test_what_was_found_is_logged(caplog):
     with caplog.at_level(logging.INFO):
         weigh([HEART], [text(HEART, "drug prevents stroke"), text(HEART, "nonsense", "b")])
-    assert "a: 1 texts, mean weight 1.000, 0 weigh 0 and 1 weigh 1" in caplog.text
-    assert "b: 1 texts, mean weight 0.000, 1 weigh 0 and 0 weigh 1" in caplog.text
+    assert "a: 1 text, mean weight 1.000, 0 of weight 0 and 1 of weight 1" in caplog.text
+    assert "b: 1 text, mean weight 0.000, 1 of weight 0 and 0 of weight 1" in caplog.text
 
 
 WORDS = st.lists(st.sampled_from(["drug", "stroke", "mef2c", "gene", "trial"]), max_size=6)

@@ -24,6 +24,7 @@ class Outer:
     inner: Inner = field(default_factory=Inner)
     maybe: Inner | None = None
     weights: dict[str, float] = field(default_factory=dict)
+    models: dict[str, Inner] = field(default_factory=dict)
     out: str = "${questions}.out"
 
 
@@ -74,20 +75,41 @@ def test_what_cannot_be_used_is_said_in_one_message(tmp_path, content, overrides
         load_config(Outer, path, overrides)
 
 
+def test_null_drops_an_entry_of_the_file(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("questions: q\nmodels: {one: {terms: 1}, two: {terms: 2}}\n")
+    assert load_config(Outer, path, ["models.one=null"]).models == {"two": Inner(2)}
+    with pytest.raises(InputError, match=r"models\.tow=null drops nothing: there are one, two"):
+        load_config(Outer, path, ["models.tow=null"])
+
+
 def test_a_missing_file_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="expected a YAML file"):
         load_config(Outer, tmp_path / "none.yaml")
 
 
 def test_a_saved_configuration_is_read_back_as_it_was(tmp_path):
-    config = Outer(Path("ä.json"), ("b",), "y", Inner(1, 1e-9), Inner(), {"title": 0.1}, "o")
+    config = Outer(
+        Path("ä.json"), ("b",), "y", Inner(1, 1e-9), Inner(), {"title": 0.1}, {"m": Inner(3)}, "o"
+    )
     save_config(config, tmp_path / "c.yaml")
     assert load_config(Outer, tmp_path / "c.yaml") == config
 
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda p: p.name)
 def test_the_configurations_in_the_repository_are_read(path, monkeypatch):
+    from generation.pseudo_documents import PseudoConfig
+    from generation.synthetic import SyntheticConfig
     from hybrid_ir.pipeline.chain import RunConfig
+    from hybrid_ir.pipeline.corpus_config import CorpusConfig
 
+    schemas = {
+        "quickstart": RunConfig,
+        "generate": PseudoConfig,
+        "synthetic": SyntheticConfig,
+        "pubmed": CorpusConfig,
+    }
     monkeypatch.chdir(CONFIGS.parent)
-    assert all(document.exists() for document in load_config(RunConfig, path).documents)
+    config = load_config(schemas[path.stem.partition("-")[0]], path)
+    if isinstance(config, RunConfig):
+        assert all(document.exists() for document in config.documents)

@@ -1,7 +1,6 @@
 """Asking many things of a server that misbehaves: nothing lost, order kept, nothing paid twice."""
 
 import itertools
-import logging
 import os
 import random
 import signal
@@ -363,15 +362,6 @@ def test_no_key_reaches_the_cache(provider, config, tmp_path, monkeypatch):
         files = list(tmp_path.glob("secret.db*"))
         assert len(files) >= 2  # the write-ahead log, too
         assert not any(KEY.encode() in file.read_bytes() for file in files)
-
-
-def test_a_line_says_what_it_came_to(provider, config, cache, caplog):
-    provider.script("q1.", Act("status", status=400))
-    with caplog.at_level(logging.INFO, logger="generation.asking.calls"):
-        ask(config, questions(3), cache)
-    (line,) = [r.getMessage() for r in caplog.records if r.name == "generation.asking.calls"]
-    assert line.startswith("test with m: 3 requests; 0 from the cache; 3 calls (0 of them retries")
-    assert "1 failed, 0 of them not asked; run the same command again" in line
 
 
 class Local:

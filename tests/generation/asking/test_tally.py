@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from generation.asking.outcomes import Failure, Outcome
+import pytest
+
+from generation.asking.outcomes import Failure, Outcome, Progress
 from generation.asking.tally import Tally
 from generation.cache.replies import ReplyCache, key_of
 from generation.llm import Identity, Message, ModelConfig, Prices, Reply, Request, Usage
@@ -32,6 +34,28 @@ def test_what_came_is_counted(tmp_path):
     assert info["replied"] == [day]
     assert (info["prompt_tokens"], info["completion_tokens"]) == (3 * 1_000, 3 * 100)
     assert info["usd"] == 3 * (1_000 * 1 + 100 * 2) / 10**6
+
+
+@pytest.mark.parametrize(
+    ("progress", "prices", "line"),
+    [
+        (Progress(), None, "m: 0 texts"),
+        (
+            Progress(calls=1, tokens=9, usd=0.5),
+            Prices(1, 1),
+            "m: 0 texts, 1 call, 9 tokens, 0.5000 USD",
+        ),
+        (
+            Progress(calls=3, retried=1, changed=1, tokens=9, failed=2, not_asked=1),
+            None,
+            "m: 0 texts, 3 calls (1 retried, 1 asked anew after a reply of no use), 9 tokens,"
+            " cost unknown (no prices set), 2 failed (1 not asked)",
+        ),
+    ],
+)  # fmt: skip
+def test_a_line_says_what_happened_and_nothing_else(progress, prices, line):
+    config = ModelConfig("m", "openai", "gpt", prices=prices)
+    assert Tally(config, IDENTITY, progress).line() == line
 
 
 def test_without_a_cache_no_day_is_known():

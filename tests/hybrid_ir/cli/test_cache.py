@@ -57,7 +57,7 @@ def test_export_writes_every_reply(path, tmp_path, capsys):
 
 def test_forgetting_what_was_rejected(path, capsys):
     assert main(["cache", "forget-rejected", str(path)]) == 0
-    assert capsys.readouterr().out == f"{path}: 1 rejected replies removed\n"
+    assert capsys.readouterr().out == f"{path}: 1 rejected reply removed\n"
     main(["cache", "inspect", str(path)])
     assert "2 good, 0 rejected" in capsys.readouterr().out
 
@@ -76,7 +76,7 @@ def test_import_takes_the_good_and_ends_with_1_for_the_rest(path, tmp_path, caps
     results.write_text(json.dumps(good) + "\n" + json.dumps(good | {"custom_id": "x"}) + "\n")
     assert main(["cache", "import", str(path), str(results)]) == 1
     told = capsys.readouterr()
-    assert told.out == f"{results}: 1 good replies, 0 of no use, 0 known before, 1 errors\n"
+    assert told.out == f"{results}: 1 good reply, 0 of no use, 0 known before, 1 error\n"
     assert f"{results}:2: unknown custom_id 'x'" in told.err
 
 

@@ -183,13 +183,13 @@ def test_a_failed_question_is_recorded_and_asked_alone_the_next_time(folder, pro
     write_config(folder, model(provider))
     assert pseudo() == 1
     said = capsys.readouterr().err
-    assert "1 texts are missing (request 1), see pseudo.failed.jsonl" in said
+    assert "1 text is missing (request 1), see pseudo.failed.jsonl; 11 texts could be had" in said
     assert "same command asks for the missing ones alone" in said
     assert not Path("pseudo.jsonl").exists()
     assert read_manifest(Path("pseudo.jsonl")) is None
     assert len(texts_in("pseudo.incomplete.jsonl")) == 11
     (failed,) = map(json.loads, Path("pseudo.failed.jsonl").read_text().splitlines())
-    assert (failed["id"], failed["generator"], failed["sample"]) == (f"{3:024x}", "gpt", 0)
+    assert (failed["question_id"], failed["generator"], failed["sample"]) == (f"{3:024x}", "gpt", 0)
     assert (failed["kind"], "no" in failed["message"]) == ("request", True)
     assert len(provider.calls) == 12
     assert pseudo() == 1
@@ -219,7 +219,7 @@ def test_where_nothing_is_had_nothing_is_written(folder, provider, capsys):
     provider.script("", Act("status", status=401), forever=True)
     write_config(folder, model(provider))
     assert pseudo() == 1
-    assert "there is no other" in capsys.readouterr().err
+    assert "no text could be had" in capsys.readouterr().err
     assert sorted(path.name for path in folder.glob("pseudo.*")) == ["pseudo.failed.jsonl"]
     lines = Path("pseudo.failed.jsonl").read_text().splitlines()
     kinds = [json.loads(line)["kind"] for line in lines]
@@ -266,14 +266,51 @@ def test_a_dry_run_spends_nothing(folder, provider, capsys):
     write_config(folder, model(provider, sampling={"max_tokens": 100}))
     assert pseudo("--dry-run") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("gpt: 12 calls (0 more are cached")
+    assert lines[0].startswith("gpt: 12 calls, at most ")
     assert "1,200 completion tokens" in lines[0]
     assert lines[-1].startswith("together at most 0.00")
     assert provider.calls == []
     assert sorted(path.name for path in folder.iterdir()) == ["batch.json", "config.yaml"]
     assert pseudo() == 0
     assert pseudo("--dry-run") == 0
-    assert "gpt: 0 calls (12 more are cached" in capsys.readouterr().out
+    assert "gpt: 0 calls (12 more are cached)\n" in capsys.readouterr().out
+
+
+def test_a_generator_is_summed_up_in_one_line(folder, provider, capsys):
+    write_config(folder, model(provider), model(provider, "other", prices=None))
+    assert pseudo() == 0
+    lines = capsys.readouterr().err.splitlines()
+    (gpt,) = [line for line in lines if line.startswith("gpt: ")]
+    assert gpt.startswith("gpt: 12 texts, 12 calls, ")
+    assert gpt.endswith(" USD")
+    assert " 0 " not in gpt
+    (other,) = [line for line in lines if line.startswith("other: ")]
+    assert other.endswith("cost unknown (no prices set)")
+    assert info_of("pseudo.jsonl")["generators"]["other"]["usd"] is None
+    assert pseudo("--dry-run", "cache=null") == 0
+    said = capsys.readouterr().out
+    assert "other: 12 calls" in said
+    assert "cost unknown (no prices set); retries" in said
+    assert said.endswith(" USD, but for other: no prices set\n")
+
+
+def test_a_generator_of_the_file_can_be_dropped(folder, provider):
+    write_config(folder, model(provider), model(provider, "other"))
+    assert pseudo("generators.other=null") == 0
+    assert {text.generator for text in texts_in("pseudo.jsonl")} == {"gpt"}
+    assert pseudo("generators.othr=null") == 2
+
+
+def test_recorded_texts_of_another_batch_are_asked_about(folder, capsys):
+    ids = [f"{number:024x}" for number in (0, 1, 77)]
+    rows = [json.dumps({"id": id_, "text": "word " * 30}) for id_ in ids]
+    Path("texts.jsonl").write_text("\n".join(rows))
+    write_config(folder, ("old", {"provider": "recorded", "model": "texts.jsonl"}), cache=None)
+    assert pseudo("prompts=[recorded]") == 1
+    said = capsys.readouterr().err
+    assert "10 texts are missing (missing 10)" in said
+    assert "The recorded file of old has no text for 10 requests: is it of the same batch?" in said
+    assert "same command" not in said
 
 
 def answers_to(name):
@@ -297,7 +334,7 @@ def test_an_offline_batch_needs_no_call(folder, provider, monkeypatch, capsys):
     monkeypatch.delenv("TEST_KEY")
     assert pseudo("--export-requests", "ask.jsonl") == 0
     said = capsys.readouterr().out
-    assert "gpt: 12 requests in ask.gpt.jsonl; 0 are cached" in said
+    assert "gpt: 12 requests in ask.gpt.jsonl\n" in said
     results = [*answers_to("ask.gpt.jsonl"), *answers_to("ask.other.jsonl")][::-1]
     unanswered = results.pop()
     Path("results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in results))
@@ -314,7 +351,7 @@ def test_an_offline_batch_needs_no_call(folder, provider, monkeypatch, capsys):
     assert pseudo("--import-replies", "results.jsonl") == 0
     assert not Path("pseudo.jsonl").exists()
     assert pseudo("--export-requests", "again.jsonl") == 0
-    assert "gpt: 1 requests in again.gpt.jsonl; 11 are cached" in capsys.readouterr().out
+    assert "gpt: 1 request in again.gpt.jsonl; 11 cached" in capsys.readouterr().out
     assert not Path("again.other.jsonl").exists()
     monkeypatch.setenv("TEST_KEY", KEY)
     assert provider.calls == []
@@ -378,6 +415,7 @@ def test_another_prompt_makes_the_output_stale_and_more_concurrency_does_not(fol
         (["generators.gpt.base_url=here"], "expected http://HOST"),
         (["generators.gpt.name=other"], "gpt.name: expected none, its key is its name"),
         (["samples=0"], "samples: expected 1 or more"),
+        (["budget.usd=5", "generators.gpt.prices=null"], "generators.gpt.prices.prompt=0.75"),
         (["prompts=[examples]"], "none given (examples.golds)"),
     ],
 )
@@ -434,7 +472,7 @@ def test_questions_are_written_for_passages_by_type_in_turn(folder, provider):
     write_config(folder, model(provider))
     assert synthetic(source=("--passages", "passages.jsonl")) == 1
     (failed,) = map(json.loads, Path("pairs.failed.jsonl").read_text().splitlines())
-    assert (failed["id"], failed["kind"]) == ("0", "unusable")
+    assert (failed["question_id"], failed["kind"]) == ("0", "unusable")
     assert "speaks of its source" in failed["message"]
     pairs = list(read_jsonl(Path("pairs.incomplete.jsonl"), SyntheticPair))
     assert [(pair.type, pair.question) for pair in pairs] == [
@@ -463,7 +501,7 @@ def test_a_dry_run_of_pairs(folder, provider, capsys):
     assert provider.calls == []
     assert synthetic("attempts=1", "samples=1") == 1  # the server's own replies are too short
     assert synthetic("--dry-run", "attempts=1", "samples=1") == 0
-    assert "gpt: 0 calls (0 more are cached, 12 have no usable reply" in capsys.readouterr().out
+    assert "gpt: 0 calls (12 have no usable reply)\n" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def test_a_corpus_is_built_updated_searched_and_described(tmp_path, files, quest
     assert before["counts"]["left_out"] == {"no abstract": 1, "publication type Letter": 1}
 
     write(files, UPDATE, article(2, "heart of a lung"), article(6, "heart"), deletion(1))
-    assert call("pubmed", "update", "--files", files, "--index", index, "processes=1") == 0
+    assert call("pubmed", "update", "--files", files, "--index", index, "work.processes=1") == 0
     # searched again although nothing but the index has changed
     assert found(index, questions, run) == {"2", "5", "6"}
     after = stats_of(index, capsys)
@@ -91,7 +91,12 @@ def test_a_corpus_is_built_updated_searched_and_described(tmp_path, files, quest
     assert after["settings"]["fields"] == ["title"]
     assert after["bytes"]["all"] >= sum(after["bytes"][part] for part in ("lucene", "ids.npy"))
     assert call("pubmed", "stats", index) == 0
-    assert "2020s" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "2020s" in text
+    assert "pubmed25n (2025)" in text
+    for line in ("labels: yes", "selection.exclude_types: mibi", "selection.languages: any"):
+        assert f"  {line}\n" in text
+    assert after["year"] == 2025
 
     (files / BASELINE).unlink()  # no longer needed
     for again in (build, ("pubmed", "update", "--files", files, "--index", index)):
@@ -114,8 +119,46 @@ def test_a_corpus_keeps_the_settings_it_was_begun_with(tmp_path, files, capsys):
     )
     assert call(*build) == 0
     assert call(*build, "selection.abstract=false") == 2
-    assert "a corpus keeps its settings" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "a corpus keeps its settings; to build a new corpus delete its folder, or give" in error
+    assert "up to date" not in error
     assert call(*build) == 0
+
+
+def test_a_file_that_comes_too_late_is_refused_with_the_way_out(tmp_path, files, capsys):
+    index = tmp_path / "index"
+    write(files, "updatefiles/pubmed25n0008.xml.gz", article(6, "heart"))
+    build = ("pubmed", "build", "--files", files, "--output", index, "work.processes=1")
+    assert call(*build, "work.gaps=accept") == 0
+    write(files, "baseline/pubmed25n0004.xml.gz", article(7, "heart"))
+    update = ("pubmed", "update", "--files", files, "--index", index)
+    for again in (build, update):
+        capsys.readouterr()
+        assert call(*again, "work.gaps=accept") == 2
+        error = capsys.readouterr().err
+        assert "pubmed25n0004.xml.gz: pubmed25n0008.xml.gz was applied before it" in error
+        assert "delete its folder, or give another --output" in error
+        assert "up to date" not in error
+
+
+def test_what_was_applied_before_is_told_with_the_totals(tmp_path, files, capsys):
+    index = tmp_path / "index"
+    build = ("pubmed", "build", "--files", files, "--output", index, "work.processes=1")
+    assert call(*build) == 0
+    assert "pubmed: 1 file: 5 citations read, 4 documents added" in capsys.readouterr().err
+    (tmp_path / "index.manifest.json").unlink()  # as if killed after the last file
+    (index / "index.json").unlink()
+    assert call(*build) == 0
+    error = capsys.readouterr().err
+    assert "pubmed: 1 file had been applied before" in error
+    assert "pubmed: in all 1 file: 5 citations read, 4 documents added" in error
+    assert "0 files" not in error
+    write(files, UPDATE, article(6, "heart"))
+    assert call(*build) == 0
+    error = capsys.readouterr().err
+    assert "pubmed: 1 file: 1 citation read, 1 document added" in error
+    assert "pubmed: in all 2 files: 6 citations read, 5 documents added" in error
+    assert "pubmed: 5 documents now" in error
 
 
 def test_bad_records_are_named_counted_and_left_out(tmp_path, files, capsys):
@@ -125,7 +168,7 @@ def test_bad_records_are_named_counted_and_left_out(tmp_path, files, capsys):
     assert call(*build) == 1
     error = capsys.readouterr().err
     assert "pubmed25n0002.xml.gz" in error
-    assert "1 records could not be read" in error
+    assert "1 record could not be read" in error
     assert stats_of(index, capsys)["documents"] == 5  # 1, 2, 4, 5 and 6
 
 
@@ -151,7 +194,7 @@ def test_files_missing_in_between_are_refused_unless_told(tmp_path, files, capsy
 def test_an_update_must_follow_the_last_one_applied(tmp_path, files, capsys):
     index = tmp_path / "index"
     write(files, "updatefiles/pubmed25n0009.xml.gz", article(6, "heart"))
-    work = ("--files", files, "processes=1")
+    work = ("--files", files, "work.processes=1")
     build = ("pubmed", "build", "--files", files, "--output", index, "work.processes=1")
     assert call(*build) == 2
     assert "numbered 2-8 are missing" in capsys.readouterr().err
@@ -186,6 +229,9 @@ def test_xml_becomes_documents_to_index_or_all_that_is_read(tmp_path, capsys):
     ]
     assert call("index", "--documents", output, "--output", tmp_path / "index") == 0
     assert call("pubmed", "convert", xml, "selection.abstract=true", "--output", output) == 0
+    assert "left out, no abstract: 1" in capsys.readouterr().err
+    command = ("pubmed", "convert", xml, "--output", output)
+    assert call(*command, "selection.abstract=true", "labels=false") == 0
     assert "left out, no abstract: 1" in capsys.readouterr().err
     assert len(output.read_text().splitlines()) == 1
 

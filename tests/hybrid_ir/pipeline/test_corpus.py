@@ -143,7 +143,7 @@ def test_a_search_during_an_update_says_so(corpus, tmp_path):
         pytest.raises(InputError, match="another process is updating it"),
     ):
         searched(corpus, tmp_path)
-    with pytest.raises(InputError, match="its update was interrupted"):
+    with pytest.raises(InputError, match="its build or update was interrupted"):
         searched(corpus, tmp_path)
 
 

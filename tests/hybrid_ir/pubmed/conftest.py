@@ -96,7 +96,8 @@ class PubMedServer:
             length = len(self.files.get(f"{kind}/{name}", b""))
             for one in (name, f"{name}.md5"):
                 lines.append(self.style.format(name=one, blank="  ", size=size, bytes=length))
-        return f"<html><pre>{''.join(lines)}</pre></html>".encode()
+        title = f"<title>Index of /pubmed/{kind}</title>"
+        return f"<html><head>{title}</head><pre>{''.join(lines)}</pre></html>".encode()
 
     def cut(self, count):
         """Close the connection after so many bytes of the body."""

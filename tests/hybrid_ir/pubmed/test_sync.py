@@ -87,11 +87,32 @@ def test_two_baselines_never_come_together(published, tmp_path):
 
 
 def test_a_page_without_files_is_refused(server, tmp_path):
+    server.always["baseline/"] = lambda handler: handler.answer(200, b"<html>Welcome!</html>")
     with pytest.raises(InputError, match="links to files such as"):
         sync(tmp_path, server.config())
     server.always["baseline/"] = server.status(404)
     with pytest.raises(InputError, match="HTTP status 404"):
         sync(tmp_path, server.config())
+
+
+def test_a_folder_without_files_is_nothing_to_fetch(published, tmp_path, capsys):
+    published.listed["updatefiles"].clear()
+    report = sync(tmp_path, published.config())
+    assert counts(report) == (2, 0, 0, 0)
+    assert report.empty == (f"{published.url}updatefiles/",)
+    command = ["pubmed", "sync", "--output", str(tmp_path), f"base_url={published.url}"]
+    assert main([*command, "http.pause=0"]) == 0
+    assert "updatefiles/: the server lists no file there" in capsys.readouterr().err
+    published.listed["baseline"].clear()
+    assert counts(sync(tmp_path, published.config())) == (0, 0, 2, 0)
+
+
+def test_without_a_page_of_updates_the_way_to_the_baseline_is_told(published, tmp_path):
+    for fault in (published.status(404), lambda handler: handler.answer(200, b"Welcome!")):
+        published.always["updatefiles/"] = fault
+        with pytest.raises(InputError, match="only=baseline does without it"):
+            sync(tmp_path, published.config())
+    assert counts(sync(tmp_path, published.config(only="baseline"))) == (2, 0, 0, 0)
 
 
 def test_a_server_that_is_not_there_is_one_message(tmp_path):
@@ -135,7 +156,7 @@ def test_the_command_ends_with_1_where_a_file_did_not_come_and_says_what_to_do(
     assert main(command) == 1
     error = capsys.readouterr().err
     assert "pubmed25n0001.xml.gz: HTTP status 404" in error
-    assert "1 files did not come; run the same command again" in error
+    assert "1 file did not come; run the same command again" in error
     published.always.clear()
     assert main(command) == 0
     assert main([*command, "http.tries=0"]) == 2

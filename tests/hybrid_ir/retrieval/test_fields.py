@@ -162,3 +162,11 @@ def test_the_word_before_a_glued_label_is_found(tmp_path):
     build_index([Document("1", "", "It had effects.METHODS: We")], tmp_path / "i", IndexConfig())
     with Searcher(tmp_path / "i", SearchConfig()) as opened:
         assert [hit.item for hit in opened.search(Query("q", (Clause("effect"),)))] == ["1"]
+
+
+def test_nothing_but_must_not_is_refused(searcher):
+    letters = Clause("Letter", "publication_type", operator="must_not")
+    with pytest.raises(InputError, match=r"question q: every clause is must_not.*add a clause"):
+        searcher.search(Query("q", (letters, Clause("heart", operator="must_not"))))
+    assert found(searcher, Clause("2020", "year", operator="filter"), letters) == []
+    assert searcher.search(Query("q", ())) == ()
