@@ -119,6 +119,13 @@ def _is_running(temporary: Path) -> bool:
     return pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()
 
 
+def beside(output: Path, word: str) -> Path:
+    """Give the place of a file that goes with an output: ``x.jsonl.gz`` -> ``x.WORD.jsonl.gz``."""
+    packed = ".gz" if output.suffix == ".gz" else ""
+    name = output.name.removesuffix(packed).removesuffix(".jsonl")
+    return output.with_name(f"{name}.{word}.jsonl{packed}")
+
+
 def refuse_to_write(path: Path) -> None:
     """Raise an InputError where a file is to be written and something else stands."""
     if path.exists() and not path.is_file():

@@ -12,7 +12,17 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from hybrid_ir.cli import cache, check, compare, convert, generate, pubmed, retrieve, score
+from hybrid_ir.cli import (
+    cache,
+    check,
+    compare,
+    convert,
+    expand,
+    generate,
+    pubmed,
+    retrieve,
+    score,
+)
 from hybrid_ir.cli.arguments import part_settings
 from hybrid_ir.errors import IncompleteError, InputError
 
@@ -68,6 +78,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quiet", action="store_true", help="log warnings and errors only")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (pubmed, retrieve, generate, cache, check, score, compare, convert):
+    for module in (pubmed, retrieve, generate, expand, cache, check, score, compare, convert):
         module.add_commands(commands)
     return parser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from hybrid_ir.cli.arguments import Commands, add_json, add_scoring, add_settings, command
@@ -87,8 +88,11 @@ def describe(arguments: argparse.Namespace) -> int:
 
     paths: list[Path] = arguments.questions
     names = tell_apart([file_stem(path) for path in paths], paths)
+    several = [read_questions(path) for path in paths]
+    named = _entities([question.body for batch in several for question in batch])
     batches = {
-        name: describe_batch(read_questions(path)) for name, path in zip(names, paths, strict=True)
+        name: describe_batch(batch, named.__getitem__)
+        for name, batch in zip(names, several, strict=True)
     }
     if arguments.json:
         content = {name: json.loads(to_json(batch)) for name, batch in batches.items()}
@@ -96,3 +100,14 @@ def describe(arguments: argparse.Namespace) -> int:
     else:
         print(describe_table(batches), end="")
     return 0
+
+
+def _entities(bodies: Sequence[str]) -> dict[str, list[str]]:
+    """Give the entities that the lexicon finds in texts, each as often as it stands there."""
+    from hybrid_ir.entities.tagging import EntityConfig, open_tagger
+
+    found = open_tagger(EntityConfig()).tag(bodies)
+    return {
+        body: [entity.text for entity in entities]
+        for body, entities in zip(bodies, found, strict=True)
+    }

@@ -81,10 +81,17 @@ def submit(arguments: argparse.Namespace) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Go the whole way."""
     from hybrid_ir.config import load_config
-    from hybrid_ir.evaluation.score_table import table
+    from hybrid_ir.evaluation.comparison import compare_scores
+    from hybrid_ir.evaluation.comparison_table import comparison_table
+    from hybrid_ir.evaluation.score_table import overview, table
     from hybrid_ir.pipeline import chain
 
     config = load_config(chain.RunConfig, arguments.config, arguments.settings)
-    if scores := chain.run(config, arguments.verify):
-        print(table([scores]), end="")
+    scores = chain.run(config, arguments.verify)
+    if len(scores) == 1:
+        print(table(scores), end="")
+    elif scores:
+        print(overview(scores))
+        measures = ("documents_map", f"recall@{max(config.evaluate.cutoffs)}")
+        print(comparison_table(compare_scores(scores, measures)), end="")
     return 0

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from hybrid_ir.errors import InputError
 from hybrid_ir.evaluation.paired_samples import Group, Sample, Values, pair_up
 from hybrid_ir.evaluation.paired_tests import NOISE, Outcome, assess, holm
+from hybrid_ir.evaluation.scores import Scores
 from hybrid_ir.files import unknown_keys
-from hybrid_ir.records import QuestionType
+from hybrid_ir.records import QUESTION_TYPES, QuestionType
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,24 @@ class Report:
     confidence: float
     resamples: int
     seed: int
+
+
+def compare_scores(systems: Sequence[Scores], measures: tuple[str, ...]) -> Report:
+    """Compare systems with the first of them, as they were scored against one gold.
+
+    Args:
+        systems: Two or more.
+        measures: What to compare.
+    """
+    first = systems[0]
+    values = {system.system: system.per_question for system in systems}
+    types = {
+        question_id: kind
+        for kind in QUESTION_TYPES
+        if kind in first.by_type
+        for question_id in first.by_type[kind].per_question
+    }
+    return compare(values, types, CompareConfig(first.system, measures, moved=0))
 
 
 def compare(

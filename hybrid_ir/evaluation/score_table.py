@@ -79,6 +79,34 @@ def table(columns: Sequence[Scores], by_type: bool = True) -> str:
     return "\n".join([*_blocks(columns, by_type), *(["".join(notes)] if notes else [])])
 
 
+def overview(systems: Sequence[Scores]) -> str:
+    """Set systems below each other, a block for each measure of documents, question types aside.
+
+    Args:
+        systems: At least one, all of the same gold and mode.
+    """
+    first = systems[0]
+    keys = {"documents_map": "MAP@10", "documents_gmap": "GMAP"}
+    keys |= {key: key for key in first.measures if key.startswith("recall@")}
+    title = f"{first.gold}, {mode_name(first)}"
+    rows = [[title, "all", *first.by_type]]
+    rows.append(["questions", *(str(part.questions) for part in _parts(first))])
+    if first.documents:
+        found = [str(part.documents) if part.documents else "" for part in _parts(first)]
+        rows.append(["gold documents in the collection", *found])
+    for key, label in keys.items():
+        rows.append([label, *[""] * (len(first.by_type) + 1)])
+        rows += [
+            [f"  {system.system}", *(_number(key, p.measures.get(key)) for p in _parts(system))]
+            for system in systems
+        ]
+    return align(rows)
+
+
+def _parts(scores: Scores) -> list[Scores]:
+    return [scores, *scores.by_type.values()]
+
+
 def _blocks(columns: Sequence[Scores], by_type: bool) -> list[str]:
     if len(columns) == 1 and by_type:
         whole = columns[0]

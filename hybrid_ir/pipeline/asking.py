@@ -22,7 +22,7 @@ from generation.llm import LLM, Limits, ModelConfig, Prices, Request
 from generation.texts.refusals import Cleaned
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.errors import IncompleteError, InputError
-from hybrid_ir.files import refuse_to_write, remove, write_jsonl
+from hybrid_ir.files import beside, refuse_to_write, remove, write_jsonl
 from hybrid_ir.records import Question
 from hybrid_ir.wording import counted
 
@@ -127,13 +127,6 @@ def missing(outcome: Outcome[Cleaned], generator: str) -> Missing:
     assert outcome.failure
     request, failure = outcome.request, outcome.failure
     return Missing(request.question_id, generator, request.sample, failure.kind, failure.message)
-
-
-def beside(output: Path, word: str) -> Path:
-    """Give the place of a file that goes with an output: ``x.jsonl.gz`` -> ``x.WORD.jsonl.gz``."""
-    packed = ".gz" if output.suffix == ".gz" else ""
-    name = output.name.removesuffix(packed).removesuffix(".jsonl")
-    return output.with_name(f"{name}.{word}.jsonl{packed}")
 
 
 def refuse_output(output: Path, cache: Path | None) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from fusion.methods import rrf
 from hybrid_ir.bioasq.limits import MAX_DOCUMENTS
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.submission import write_phase_a
@@ -19,7 +22,7 @@ from hybrid_ir.manifests import Manifest, Stage, run_stage
 from hybrid_ir.pipeline.growing import growing_run
 from hybrid_ir.pipeline.progress import progress, versions, watched
 from hybrid_ir.pubmed.store import DuplicateError
-from hybrid_ir.records import Query
+from hybrid_ir.records import Query, Rankings
 from hybrid_ir.retrieval.bm25 import SearchConfig, Searcher, plain_queries
 from hybrid_ir.retrieval.index import IndexConfig, read_settings
 from hybrid_ir.retrieval.indexing import build_index, places_of, read_documents
@@ -27,6 +30,8 @@ from hybrid_ir.trec import format_ranking, read_run, refuse_blanks
 from hybrid_ir.wording import counted
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,8 @@ def search(
     Args:
         index: The index folder.
         questions: A BioASQ file whose bodies are the queries, or None.
-        queries: A JSONL file of queries instead, one a question, or None.
+        queries: A JSONL file of queries instead, or None. Several of one question stand together;
+            their rankings are fused.
         output: The TREC run.
         name: The run's name, its last column.
         config: Settings.
@@ -89,7 +95,8 @@ def search(
     """
     read_settings(index)  # says so where it is no index, or one that is being updated
     source, wanted = _queries(questions, queries, config)
-    refuse_blanks([name, *(query.question_id for query in wanted)])
+    ids = tuple(dict.fromkeys(query.question_id for query in wanted))
+    refuse_blanks([name, *ids])
     inputs = {"index": index, source[0]: source[1]}
     settings = _NamedSearch(name, replace(config, threads=1))  # threads change no result
     stage = Stage("search", 1, settings, inputs)
@@ -100,16 +107,18 @@ def search(
             file, done = stack.enter_context(growing_run(output, key))
             todo = [query for query in wanted if query.question_id not in done]
             if done:
-                log.info("%d of %d questions were searched before", len(done), len(wanted))
+                log.info("%d of %d questions were searched before", len(done), len(ids))
             empty = 0
-            results = searcher.search_all(todo)
-            for question_id, ranking in watched(results, "search", "questions", len(todo)):
+            results = fused(searcher.search_all(todo), config)
+            left = len(ids) - len(done)
+            for question_id, ranking in watched(results, "search", "questions", left):
                 file.write(format_ranking(question_id, ranking, name))
                 file.flush()
                 empty += not ranking
         if empty:
-            log.warning("%d of %d questions found nothing", empty, len(wanted))
-        return {"questions": len(wanted), "without_hits": empty, **versions()}
+            log.warning("%d of %d questions found nothing", empty, len(ids))
+        counts = {"questions": len(ids), "queries": len(wanted), "without_hits": empty}
+        return {**counts, **versions()}
 
     return run_stage(stage, output, work, verify)
 
@@ -147,7 +156,33 @@ def _queries(
     if config.fields:
         raise InputError("field weights go with questions; a query's clauses name their own fields")
     wanted = list(read_jsonl(queries, Query))
-    counts = Counter(query.question_id for query in wanted)
-    if twice := sorted(question_id for question_id, count in counts.items() if count > 1):
-        raise InputError(f"{queries}: expected one query a question, got several for {twice[:10]}")
+    _refuse_apart(queries, wanted)
     return ("queries", queries), wanted
+
+
+def _refuse_apart(path: Path, queries: Sequence[Query]) -> None:
+    """Refuse queries of one question that stand apart, or that no variant tells apart."""
+    groups = [question_id for question_id, _ in groupby(query.question_id for query in queries)]
+    faults = [
+        f"question {question_id}: its queries stand apart: sort the file"
+        for question_id in _twice(groups)
+    ]
+    faults += [
+        f"question {question_id}: variant {variant!r} stands there several times: leave one, or"
+        " name them apart to fuse them"
+        for question_id, variant in _twice((query.question_id, query.variant) for query in queries)
+    ]
+    if faults:
+        raise InputError.of_all(f"{path}: these queries cannot be searched:", faults)
+
+
+def _twice(items: Iterable[T]) -> list[T]:
+    return [item for item, count in Counter(items).items() if count > 1]
+
+
+def fused(results: Rankings, config: SearchConfig) -> Rankings:
+    """Make one ranking of the rankings of a question's queries, if there are several."""
+    for question_id, group in groupby(results, key=itemgetter(0)):
+        rankings = [ranking for _, ranking in group]
+        several = len(rankings) > 1
+        yield question_id, rrf(rankings, config.rrf_k)[: config.hits] if several else rankings[0]

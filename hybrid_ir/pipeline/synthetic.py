@@ -27,14 +27,13 @@ from generation.synthetic import (
 from generation.texts.checks import ChecksConfig
 from generation.texts.refusals import Cleaned
 from hybrid_ir.errors import InputError
-from hybrid_ir.files import read_jsonl, remove, write_jsonl
+from hybrid_ir.files import beside, read_jsonl, remove, write_jsonl
 from hybrid_ir.manifests import Manifest, Stage, run_stage
 from hybrid_ir.pipeline.asking import (
     Asking,
     Generator,
     Missing,
     ask,
-    beside,
     deciding,
     missing,
     open_cache,

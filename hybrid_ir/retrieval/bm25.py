@@ -12,7 +12,7 @@ ids inside the search.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,7 @@ from hybrid_ir.retrieval.index import (
 from hybrid_ir.retrieval.jvm import JavaObject, java_class, lock
 from hybrid_ir.retrieval.lucene_query import encodable, to_query, weighted_terms
 from hybrid_ir.retrieval.parallel import Found, SearchPool
+from hybrid_ir.retrieval.pruning import prune
 from hybrid_ir.retrieval.rm3 import Rm3Config, expand, useful
 from hybrid_ir.trec import rank
 
@@ -60,9 +61,14 @@ class SearchConfig:
         b: BM25's length normalisation, 0 to 1.
         threads: Queries searched at the same time.
         rm3: Pseudo-relevance feedback, or None for none.
+        words: Words of a query that are searched for, the heaviest by boost times idf, or None for
+            all: long texts in a query bring words that say little and cost much. It holds for the
+            optional clauses of ``contents``; others are searched for as they are.
         fields: Weights of the index's fields a question is looked up in; none means ``contents``,
             title and abstract as one. Only fields of words: ``publication_type`` and ``year`` are
             for clauses.
+        rrf_k: The constant of reciprocal rank fusion, 0 or more, for questions with several
+            queries: their rankings, ``hits`` deep each, become one.
     """
 
     hits: int = 1000
@@ -70,7 +76,9 @@ class SearchConfig:
     b: float = 0.4
     threads: int = 2
     rm3: Rm3Config | None = None
+    words: int | None = None
     fields: dict[str, float] = field(default_factory=dict)
+    rrf_k: float = 60.0
 
     def __post_init__(self) -> None:
         weights = self.fields.values()
@@ -79,6 +87,8 @@ class SearchConfig:
             ("hits", "1 to 1,000,000", self.hits, 1 <= self.hits <= 1_000_000),
             ("k1", "0 to 1,000", self.k1, 0 <= self.k1 <= 1_000),
             ("b", "0 to 1", self.b, 0 <= self.b <= 1),
+            ("rrf_k", "0 to 1,000,000", self.rrf_k, 0 <= self.rrf_k <= 1_000_000),
+            ("words", "1 or more", self.words, self.words is None or self.words >= 1),
             ("threads", "1 to 256", self.threads, 1 <= self.threads <= 256),
             ("fields", BOOSTS, dict(self.fields), all(map(_is_boost, weights))),
             (
@@ -88,6 +98,10 @@ class SearchConfig:
                 not set(EXACT_FIELDS).intersection(self.fields),
             ),
         )
+
+
+def _is_optional(clause: Clause) -> bool:
+    return clause.field == CONTENTS and clause.operator == "should"
 
 
 def _is_boost(weight: float) -> bool:
@@ -223,10 +237,27 @@ class Searcher:
     def _start(self, query: Query) -> _Search:
         self.check([query])
         with lock:
-            java_query = to_query(query.clauses, self._analyzer)
-            if self.config.rm3:
-                java_query = self._with_feedback(query, java_query, self.config.rm3)
-            return self._search(java_query, self.config.hits)
+            return self._search(self._java_query(query.clauses), self.config.hits)
+
+    def _java_query(self, clauses: Sequence[Clause]) -> JavaObject:
+        if not (self.config.rm3 or self.config.words):
+            return to_query(clauses, self._analyzer)
+        terms = self._terms(clause for clause in clauses if _is_optional(clause))
+        if self.config.words:
+            documents = self._reader.numDocs()
+            terms = prune(terms, self.config.words, documents, self._frequency)
+        if self.config.rm3:
+            return self._with_feedback(terms, self.config.rm3)
+        others = [clause for clause in clauses if not _is_optional(clause)]
+        return to_query(others, self._analyzer, terms)
+
+    def _terms(self, clauses: Iterable[Clause]) -> dict[str, float]:
+        """Give the terms of clauses, each with the sum of its boosts."""
+        terms: dict[str, float] = defaultdict(float)
+        for clause in clauses:
+            for term in self.analyse(clause.text):
+                terms[term] += clause.boost
+        return terms
 
     def _search(self, java_query: JavaObject, size: int) -> _Search:
         wanted = size + _TIE_MARGIN
@@ -242,7 +273,7 @@ class Searcher:
             yield fault
         if not _is_boost(clause.boost):
             yield f"boosts are {BOOSTS}, got {clause.boost}"
-        if self.config.rm3 and (clause.field != CONTENTS or clause.operator != "should"):
+        if self.config.rm3 and not _is_optional(clause):
             yield f"RM3 works on optional clauses of {CONTENTS} only: leave it or them out"
 
     def _finish(self, search: _Search) -> Ranking:
@@ -269,17 +300,17 @@ class Searcher:
         order = np.lexsort((ids, np.negative(scores)))[:size]
         return tuple(map(Ranked, map(str, ids[order].tolist()), np.take(scores, order).tolist()))
 
-    def _with_feedback(self, query: Query, java_query: JavaObject, rm3: Rm3Config) -> JavaObject:
+    def _with_feedback(self, terms: Mapping[str, float], rm3: Rm3Config) -> JavaObject:
         """Expand a query by RM3; texts of the feedback documents come from the store."""
-        terms: dict[str, float] = defaultdict(float)
-        for clause in query.clauses:
-            for term in self.analyse(clause.text):
-                terms[term] += clause.boost
-        top = self._finish(self._search(java_query, rm3.documents))
+        top = self._finish(self._search(weighted_terms(terms), rm3.documents))
         found = self._store.find(document for document, _ in top)
         feedback = [(Counter(self.analyse(words_of(found[d].text))), score) for d, score in top]
         return weighted_terms(expand(terms, feedback, rm3, self._is_useful))
 
     def _is_useful(self, term: str) -> bool:
+        return useful(term, self._frequency(term), self._reader.numDocs())
+
+    def _frequency(self, term: str) -> int:
+        """Give the number of documents with a term."""
         java_term = java_class("org.apache.lucene.index.Term")(CONTENTS, term)
-        return useful(term, self._reader.docFreq(java_term), self._reader.numDocs())
+        return int(self._reader.docFreq(java_term))

@@ -17,6 +17,7 @@ from hybrid_ir.records import Document
 ExtraField: TypeAlias = Literal["title", "abstract", "mesh", "publication_type", "year"]
 
 CONTENTS = "contents"
+MESH: ExtraField = "mesh"
 EXACT_FIELDS = ("publication_type", "year")
 
 _JAVA_BLANKS = "".join(map(chr, range(33)))  # what Java's trim() takes for blank

@@ -12,13 +12,25 @@ from hybrid_ir.retrieval.jvm import JavaObject, java_class
 _SEARCH = "org.apache.lucene.search"
 
 
-def to_query(clauses: Iterable[Clause], analyzer: JavaObject) -> JavaObject:
-    """Turn clauses into one query; a clause of words without an indexed one asks for nothing."""
+def to_query(
+    clauses: Iterable[Clause], analyzer: JavaObject, terms: Mapping[str, float] | None = None
+) -> JavaObject:
+    """Turn clauses into one query; a clause of words without an indexed one asks for nothing.
+
+    Args:
+        clauses: What is asked for.
+        analyzer: The index's.
+        terms: Weighted terms of ``contents``, as the index has them, that are asked for, too.
+    """
     builder = java_class(f"{_SEARCH}.BooleanQuery$Builder")()
     occur = java_class(f"{_SEARCH}.BooleanClause$Occur")
     boosted = java_class(f"{_SEARCH}.BoostQuery")
     kinds = {name: getattr(occur, name.upper()) for name in get_args(Operator)}
     used = set()
+    if terms:
+        weighted = weighted_terms(terms)  # made first: builder.add is bound when it is looked up,
+        builder.add(weighted, kinds["should"])  # and pyjnius binds anew for any other builder
+        used.add("should")
     for clause in clauses:
         exact = clause.field in EXACT_FIELDS
         query = _one_of_values(clause) if exact else _bag_of_words(clause, analyzer)
