@@ -39,16 +39,13 @@ def load_config(
     """
     loaded, given = _given(path, overrides)
     given = _without_dropped(schema, given, loaded)
-    command_line = {item.partition("=")[0] for item in overrides}
-    faults = []
-    for key, value in _leaves(schema, given):
-        source = "command line" if key in command_line or path is None else str(path)
-        fault = _unknown(schema, key) or _fault_of(schema, key, value)
-        faults += [f"{source}: {fault}"] if fault else []
-    if faults:
-        raise InputError.of_all("this configuration cannot be used:", faults)
     try:
         merged = OmegaConf.merge(OmegaConf.structured(schema), given)
+    except OmegaConfBaseException as error:
+        if faults := list(_faults(schema, given, path, overrides)):
+            raise InputError.of_all("this configuration cannot be used:", faults) from error
+        raise InputError(f"this configuration cannot be used: {_first_line(error)}") from error
+    try:
         if missing := sorted(OmegaConf.missing_keys(merged)):
             raise InputError(
                 f"this configuration needs values for: {', '.join(missing)} (as KEY=VALUE, or from"
@@ -104,16 +101,31 @@ def _given(path: Path | None, overrides: Sequence[str]) -> tuple[dict[str, Any],
         given = OmegaConf.merge(loaded, OmegaConf.from_dotlist(list(overrides)))
     except (yaml.YAMLError, OmegaConfBaseException, UnicodeDecodeError) as error:
         raise InputError(f"{path or 'command line'}: not YAML: {error}") from error
+    except TypeError as error:  # a key below what is a list in the file
+        raise InputError(
+            f"{path}: the keys of {' '.join(overrides)} do not fit into it: {error}"
+        ) from error
     except OSError as error:
         raise InputError(f"{path}: expected a YAML file: {error.strerror or error}") from error
     in_file = typing.cast(dict[str, Any], OmegaConf.to_container(loaded))
     return in_file, typing.cast(dict[str, Any], OmegaConf.to_container(given))
 
 
+def _faults(
+    schema: type, given: Mapping[str, Any], path: Path | None, overrides: Sequence[str]
+) -> Iterator[str]:
+    """Look at each value on its own, and say what is wrong with it and where it came from."""
+    command_line = {item.partition("=")[0] for item in overrides}
+    for key, value in _leaves(schema, given):
+        source = "command line" if key in command_line or path is None else str(path)
+        if fault := _unknown(schema, key) or _fault_of(schema, key, value):
+            yield f"{source}: {fault}"
+
+
 def _without_dropped(
-    schema: type, given: Mapping[str, Any], loaded: Mapping[str, Any]
+    schema: type, given: Mapping[str, Any], loaded: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, Any]:
-    """Leave entries that are null out of dictionaries of dataclasses.
+    """Leave entries that are null out of dictionaries of dataclasses, however deep they lie.
 
     Raises:
         InputError: there is no such entry to be dropped.
@@ -121,12 +133,15 @@ def _without_dropped(
     hints = typing.get_type_hints(schema)
     kept = dict(given)
     for name, entries in given.items():
-        if isinstance(entries, Mapping) and _holds_dataclasses(hints.get(str(name))):
-            there = loaded.get(name) or {}
+        hint, there = hints.get(str(name)), loaded.get(name)
+        there = there if isinstance(there, Mapping) else {}
+        if isinstance(entries, Mapping) and (nested := _dataclass_in(hint)):
+            kept[name] = _without_dropped(nested, entries, there, f"{prefix}{name}.")
+        elif isinstance(entries, Mapping) and _holds_dataclasses(hint):
             for key, entry in entries.items():
                 if entry is None and key not in there:
                     known = ", ".join(map(str, there)) or "none"
-                    raise InputError(f"{name}.{key}=null drops nothing: there are {known}")
+                    raise InputError(f"{prefix}{name}.{key}=null drops nothing: there are {known}")
             kept[name] = {key: entry for key, entry in entries.items() if entry is not None}
     return kept
 

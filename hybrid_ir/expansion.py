@@ -114,6 +114,12 @@ class ExpansionConfig:
         )
 
     @property
+    def named_generators(self) -> tuple[str, ...]:
+        """The generators that are named, for any question type."""
+        choices = [self.generators, *(change.generators for change in self.by_type.values())]
+        return tuple(dict.fromkeys(name for choice in choices if choice for name in choice))
+
+    @property
     def needs_entities(self) -> bool:
         """Whether entities are looked at."""
         sources = {self.source, *(change.source for change in self.by_type.values())}

@@ -138,6 +138,31 @@ class SyntheticPair:
     generator: str
 
 
+PairSource = Literal["gold", "snippet", "synthetic", "pseudo", "random", "bm25", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """A question and a passage, and what a cross-encoder is to learn about them.
+
+    ``label`` is 1 for relevant, 0 for not; ``weight`` in [0, 1] how much it counts. ``source`` says
+    where the passage comes from: the positives' ``gold`` (whole documents), ``snippet``,
+    ``synthetic`` and ``pseudo``, the negatives' ``random``, ``bm25`` and ``run``. ``teacher`` is
+    the score that another model gave the pair, None where there is none. ``document_id`` is empty
+    for a text that is no document. ``stage`` is the training stage it is for.
+    """
+
+    question_id: str
+    question: str
+    document_id: str
+    text: str
+    label: float
+    weight: float
+    source: PairSource
+    stage: Literal[1, 2]
+    teacher: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One weighted piece of a query: a bag of words looked up in one field of the index.

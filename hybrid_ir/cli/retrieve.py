@@ -93,5 +93,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif scores:
         print(overview(scores))
         measures = ("documents_map", f"recall@{max(config.evaluate.cutoffs)}")
-        print(comparison_table(compare_scores(scores, measures)), end="")
+        if scores[0].measures.keys() >= {*measures}:  # a gold without documents has none
+            print(comparison_table(compare_scores(scores, measures)), end="")
     return 0

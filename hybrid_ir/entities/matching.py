@@ -129,6 +129,7 @@ class Matcher:
         if named is None:
             lowered = key.lower()
             named = entries.get(lowered)
-            if named is None and lowered[-1] == "s" and len(lowered) > 3:
+            long = len(lowered) - lowered.rfind(" ") > 4  # no plural of "type I" in "type is"
+            if named is None and long and lowered[-1] == "s":
                 named = entries.get(key[:-1]) or entries.get(lowered[:-1])
         return named

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from generation.pseudo_documents import PseudoConfig
 from hybrid_ir.bioasq.questions import read_questions
@@ -25,7 +26,11 @@ from hybrid_ir.pipeline.expansion import expand
 from hybrid_ir.pipeline.generation import pseudo
 from hybrid_ir.pipeline.retrieval import SubmitConfig, index, search, submit
 from hybrid_ir.retrieval.bm25 import SearchConfig
+from hybrid_ir.retrieval.fields import MESH
 from hybrid_ir.retrieval.index import IndexConfig
+
+Setting: TypeAlias = tuple[str, str, object, bool]
+"""Name, what is expected, what came, whether it can be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +66,53 @@ class RunConfig:
     def __post_init__(self) -> None:
         plain = self.name.isprintable() and self.name.split() == [self.name]
         fine = plain and "/" not in self.name
-        refuse("the run", ("name", "one word without a slash", repr(self.name), fine))
+        settings: list[Setting] = [("name", "one word without a slash", repr(self.name), fine)]
+        if self.pseudo:
+            settings += _of_expansion(self, self.pseudo)
+        refuse("the run", *settings)
+
+
+def _of_expansion(config: RunConfig, pseudo: PseudoConfig) -> list[Setting]:
+    """Find out before anything is paid for whether expanded queries can be searched."""
+    fields, rm3, mesh = config.search.fields, config.search.rm3, config.expand.mesh > 0
+    named, known = config.expand.named_generators, ", ".join(pseudo.generators)
+    indexed = config.index.fields
+    return [
+        ("search.fields", "none with pseudo: its queries name their own", fields, not fields),
+        ("index.fields", "mesh among them, for expand.mesh", indexed, not mesh or MESH in indexed),
+        ("search.rm3", "none with expand.mesh", rm3, not (mesh and rm3)),
+        ("expand.generators", f"some of {known}", named, {*named} <= {*pseudo.generators}),
+    ]
 
 
 def run(config: RunConfig, verify: bool = False) -> list[Scores]:
-    """Go the whole way from documents to submissions and, with gold, to the scores of each run."""
+    """Go the whole way from documents to submissions and, with gold, to the scores of each run.
+
+    A run is submitted as soon as it is there: what a language model could not be had for costs no
+    other run.
+    """
     if config.gold:
         _refuse_other_batch(config.questions, config.gold)
     batch = batch_name(config.questions)
     save_config(config, config.work / f"{batch}.{config.name}.config.yaml")
-    places = config.work / "index"
-    index(config.documents, places, config.index, verify)
+    index(config.documents, config.work / "index", config.index, verify)
     names = [config.name]
-    search(places, config.questions, None, _trec(config, config.name), config.name, config.search,
-           verify)  # fmt: skip
+    _searched(config, config.name, config.questions, None, verify)
     if config.pseudo:
         names.append(f"{config.name}LLM")
         queries = _expanded_queries(config, config.pseudo, names[-1], verify)
-        search(places, None, queries, _trec(config, names[-1]), names[-1], config.search, verify)
-    for name in names:
-        submission = config.work / f"{batch}.{name}.phaseA.json"
-        submit(_trec(config, name), config.questions, submission, config.submit, verify)
+        _searched(config, names[-1], None, queries, verify)
     return [scores for name in names if (scores := _scored(config, name))]
+
+
+def _searched(
+    config: RunConfig, name: str, questions: Path | None, queries: Path | None, verify: bool
+) -> None:
+    """Make a run and its submission."""
+    trec = _trec(config, name)
+    search(config.work / "index", questions, queries, trec, name, config.search, verify)
+    submission = config.work / f"{batch_name(config.questions)}.{name}.phaseA.json"
+    submit(trec, config.questions, submission, config.submit, verify)
 
 
 def _trec(config: RunConfig, name: str) -> Path:

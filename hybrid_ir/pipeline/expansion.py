@@ -219,9 +219,7 @@ def _counts(tagged: Sequence[Tagged]) -> dict[str, int]:
 def _refuse_generators(texts: Texts, config: ExpansionConfig) -> None:
     """Refuse the name of a generator that has written nothing: most likely it is misspelt."""
     there = sorted({text.generator for of_question in texts.values() for text in of_question})
-    choices = [config.generators, *(change.generators for change in config.by_type.values())]
-    named = {name for choice in choices if choice for name in choice}
-    if unknown := sorted(named.difference(there)):
+    if unknown := sorted({*config.named_generators}.difference(there)):
         expected = f"some of {', '.join(there)}" if there else "none (there are no texts)"
         raise InputError(f"generators: expected {expected}, got {', '.join(unknown)}")
     if config.fused and QUESTION in there:

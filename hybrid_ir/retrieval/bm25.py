@@ -242,14 +242,15 @@ class Searcher:
     def _java_query(self, clauses: Sequence[Clause]) -> JavaObject:
         if not (self.config.rm3 or self.config.words):
             return to_query(clauses, self._analyzer)
-        terms = self._terms(clause for clause in clauses if _is_optional(clause))
+        optional = [clause for clause in clauses if _is_optional(clause)]
+        terms = self._terms(optional)
         if self.config.words:
             documents = self._reader.numDocs()
             terms = prune(terms, self.config.words, documents, self._frequency)
         if self.config.rm3:
             return self._with_feedback(terms, self.config.rm3)
         others = [clause for clause in clauses if not _is_optional(clause)]
-        return to_query(others, self._analyzer, terms)
+        return to_query(others, self._analyzer, terms if optional else None)
 
     def _terms(self, clauses: Iterable[Clause]) -> dict[str, float]:
         """Give the terms of clauses, each with the sum of its boosts."""

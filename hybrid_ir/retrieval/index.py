@@ -113,7 +113,7 @@ def open_reader(lucene: Path) -> JavaObject:
     Raises:
         InputError: Lucene cannot read them.
     """
-    folder = java_class("java.io.File")(str(lucene)).toPath()
+    folder = java_class("java.io.File")(str(lucene.absolute())).toPath()
     from jnius import cast  # the JVM runs by now
 
     try:

@@ -27,7 +27,7 @@ def to_query(
     boosted = java_class(f"{_SEARCH}.BoostQuery")
     kinds = {name: getattr(occur, name.upper()) for name in get_args(Operator)}
     used = set()
-    if terms:
+    if terms is not None:
         weighted = weighted_terms(terms)  # made first: builder.add is bound when it is looked up,
         builder.add(weighted, kinds["should"])  # and pyjnius binds anew for any other builder
         used.add("should")

@@ -28,6 +28,16 @@ class Outer:
     out: str = "${questions}.out"
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    models: dict[str, Inner] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    outer: Holder | None = None
+
+
 def test_yaml_wins_over_defaults_and_the_command_line_over_yaml(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("questions: q.json\ninner: {terms: 20, weight: 0.25}\nweights: {title: 2}\n")
@@ -83,6 +93,17 @@ def test_null_drops_an_entry_of_the_file(tmp_path):
         load_config(Outer, path, ["models.tow=null"])
 
 
+def test_null_drops_an_entry_however_deep_it_lies(tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text("outer: {models: {one: {terms: 1}, two: {terms: 2}}}\n")
+    assert load_config(Around, path, ["outer.models.one=null"]).outer.models == {"two": Inner(2)}
+    with pytest.raises(InputError, match=r"outer\.models\.tow=null drops nothing: there are one"):
+        load_config(Around, path, ["outer.models.tow=null"])
+    path.write_text("outer: [1]\n")
+    with pytest.raises(InputError, match="do not fit"):
+        load_config(Around, path, ["outer.models.one=null"])
+
+
 def test_a_missing_file_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="expected a YAML file"):
         load_config(Outer, tmp_path / "none.yaml")
@@ -100,10 +121,12 @@ def test_a_saved_configuration_is_read_back_as_it_was(tmp_path):
 def test_the_configurations_in_the_repository_are_read(path, monkeypatch):
     from generation.pseudo_documents import PseudoConfig
     from generation.synthetic import SyntheticConfig
+    from hybrid_ir.expansion import ExpansionConfig
     from hybrid_ir.pipeline.chain import RunConfig
     from hybrid_ir.pipeline.corpus_config import CorpusConfig
 
     schemas = {
+        "expand": ExpansionConfig,
         "quickstart": RunConfig,
         "generate": PseudoConfig,
         "synthetic": SyntheticConfig,

@@ -170,3 +170,31 @@ def test_batches_are_described_side_by_side(gold, tmp_path, capsys):
     assert content["other"]["words"] == {"mean": 4.0, "least": 4, "most": 4}
     assert content["gold"]["types"] == {"yesno": 4, "factoid": 0, "list": 0, "summary": 4}
     assert call("describe", tmp_path / "absent") == 2
+
+
+def test_entities_of_questions_are_counted_as_often_as_they_are_named(tmp_path, capsys):
+    paths = [tmp_path / "few.json", tmp_path / "many.json"]
+    bodies = (
+        ["Why?", "Does aspirin prevent stroke?"],
+        ["Is aspirin, or is aspirin with heparin, for stroke?", "Does aspirin prevent stroke?"],
+    )
+    for path, asked in zip(paths, bodies, strict=True):
+        questions = zip(IDS, asked, strict=False)
+        write_raw(path, [{"id": id_, "body": body, "type": "list"} for id_, body in questions])
+    assert call("describe", *paths, "--json") == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["few"]["entities"] == {"mean": (0 + 2) / 2, "least": 0, "most": 2}
+    assert content["many"]["entities"] == {"mean": (4 + 2) / 2, "least": 2, "most": 4}
+    assert call("describe", *paths) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[8].split() == ["entities,", "mean", "1.0", "3.0", "+2.0"]
+
+
+def test_real_questions_name_entities(mini, capsys):
+    names = ("12B1", "11B2")
+    files = [mini / "test" / f"{name}.questions.json" for name in names]
+    assert call("describe", *files, "--json") == 0
+    content = json.loads(capsys.readouterr().out)
+    assert [batch["questions"] for batch in content.values()] == [85, 74]
+    for batch in content.values():
+        assert 1 < batch["entities"]["mean"] < batch["content_words"]["mean"]

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
 from hybrid_ir.errors import InputError
-from hybrid_ir.evaluation.comparison import CompareConfig, Moved, compare
+from hybrid_ir.evaluation.comparison import CompareConfig, Moved, compare, compare_scores
 from hybrid_ir.evaluation.comparison_table import comparison_table
 from hybrid_ir.evaluation.paired_tests import holm
 from hybrid_ir.evaluation.reference import reference
+from hybrid_ir.evaluation.scores import Count, Scores
 from hybrid_ir.evaluation.scoring import evaluate_run
 from hybrid_ir.files import to_json
 from hybrid_ir.trec import read_run
@@ -102,6 +103,39 @@ def test_the_correction_is_for_the_measures_asked_for():
     assert [c.measure for c in one.comparisons] == ["f1"] * 3
     assert both.comparisons[1].randomisation.holm == 6 * 2 / 64
     assert one.comparisons[1].randomisation.holm == 3 * 2 / 64
+
+
+def scored(system, values):
+    """Give scores that hold the values of each question, whole and by type."""
+
+    def part(ids, by_type):
+        rows = {id_: values[id_] for id_ in ids}
+        count = {"documents": Count(len(rows), len(rows))}
+        return Scores(system, "g", "strict", 9, len(rows), {}, count, rows, by_type)
+
+    kinds = ("yesno", "list")
+    return part(IDS, {kind: part([i for i in IDS if TYPES[i] == kind], {}) for kind in kinds})
+
+
+def test_scores_are_compared_with_the_first_system_on_the_measures_named():
+    first, second, third = (
+        {id_: row | {"f1": 0.0} for id_, row in values.items()} for values in (A, B, A)
+    )
+    systems = [scored("A", first), scored("B", second), scored("C", third)]
+    report = compare_scores(systems, ("map",))
+    config = CompareConfig("A", ("map",), moved=0)
+    assert report == compare({"A": first, "B": second, "C": third}, TYPES, config)
+    assert [(c.first, c.second, c.group) for c in report.comparisons] == [
+        ("A", other, group) for other in "BC" for group in ("all", "yesno", "list")
+    ]
+    whole = report.comparisons[0]
+    assert whole.difference == pytest.approx((6 * 0.25 - 6 * 0.125) / 12)
+    assert whole.moved == ()
+
+
+def test_scores_of_one_name_are_no_two_systems():
+    with pytest.raises(InputError, match="at least two systems, got A"):
+        compare_scores([scored("A", A), scored("A", B)], ("map",))
 
 
 def test_everything_wrong_is_said_at_once():

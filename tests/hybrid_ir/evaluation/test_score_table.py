@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from hybrid_ir.evaluation.score_table import table
+from hybrid_ir.evaluation.score_table import overview, table
 from hybrid_ir.evaluation.scores import Count, Scores
 
 LIST = Scores(
@@ -94,3 +94,33 @@ def test_ideal_answers_say_what_is_a_count_and_which_model_it_was() -> None:
         "\n\nBERTScore: some/model, layer 17 (some-setting)\n"
         "Bootstrap means are what BioASQ's organisers report of ROUGE.\n"
     )
+
+
+def test_systems_stand_below_each_other_a_block_for_each_measure() -> None:
+    measures = {"documents_map": 0.5, "documents_gmap": 0.25, "recall@10": 1.0, "recall@100": 1.0}
+    other = replace(
+        ALL, system="bm25llm", measures=measures, by_type={"list": replace(LIST, measures=measures)}
+    )
+    assert overview([ALL, other]) == (
+        "12B1, official, edition 9                all    list\n"
+        "questions                                  2       1\n"
+        "gold documents in the collection  680 of 687\n"
+        "MAP@10\n"
+        "  bm25                                0.1250  0.2500\n"
+        "  bm25llm                             0.5000  0.5000\n"
+        "GMAP\n"
+        "  bm25\n"
+        "  bm25llm                             0.2500  0.2500\n"
+        "recall@10\n"
+        "  bm25                                0.5000  0.5000\n"
+        "  bm25llm                             1.0000  1.0000\n"
+        "recall@100\n"
+        "  bm25                                0.7500  1.0000\n"
+        "  bm25llm                             1.0000  1.0000\n"
+    )
+
+
+def test_an_overview_names_the_collection_only_where_the_gold_was_cut_to_one() -> None:
+    whole = replace(ALL, documents=None, by_type={})
+    lines = overview([whole]).splitlines()
+    assert lines[:3] == ["12B1, official, edition 9     all", f"{'questions':29}   2", "MAP@10"]

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -157,11 +158,122 @@ def test_queries_with_clauses_of_their_own_are_searched(index, tmp_path):
     assert read_manifest(output) == manifest
 
 
-def test_two_queries_of_a_question_or_field_weights_beside_queries_are_refused(index, tmp_path):
+def test_field_weights_beside_queries_are_refused(index, tmp_path):
     queries = tmp_path / "queries.jsonl"
-    write_jsonl(queries, [Query("a", (Clause("heart"),)), Query("a", (Clause("lung"),), "2")])
-    with pytest.raises(InputError, match="one query a question, got several for"):
-        retrieval.search(index, None, queries, tmp_path / "run", "n", SearchConfig())
+    write_jsonl(queries, [Query("a", (Clause("heart"),))])
     config = SearchConfig(fields={"title": 1.0})
     with pytest.raises(InputError, match="field weights go with questions"):
         retrieval.search(index, None, queries, tmp_path / "run", "n", config)
+
+
+HEART, BLOOD, NOTHING = (Clause(word) for word in ("heart", "blood", "zzz"))
+
+
+def searched(index, folder, *queries, **settings):
+    """Search queries and give their rankings."""
+    path, output = folder / "queries.jsonl", folder / "run"
+    write_jsonl(path, queries)
+    config = SearchConfig(**settings)
+    retrieval.search(index, None, path, output, "n", config)
+    return read_run(output).rankings
+
+
+@pytest.mark.parametrize("rrf_k", [0.0, 60.0])
+def test_several_queries_of_a_question_are_fused_by_reciprocal_ranks(index, tmp_path, rrf_k):
+    alone = searched(index, tmp_path, Query("h", (HEART,)), Query("b", (BLOOD,)), hits=30)
+    expected = {}
+    for ranking in alone.values():
+        assert len(ranking) == 30
+        for place, (document, _) in enumerate(ranking, start=1):
+            expected[document] = expected.get(document, 0) + 1 / (rrf_k + place)
+    fused = searched(
+        index,
+        tmp_path,
+        Query("first", (HEART,)),
+        Query("both", (HEART,), "heart"),
+        Query("both", (BLOOD,), "blood"),
+        Query("both", (NOTHING,), "nothing"),
+        Query("none", (NOTHING,), "1"),
+        Query("none", (NOTHING,), "2"),
+        Query("last", (BLOOD,), "named"),
+        hits=30,
+        rrf_k=rrf_k,
+    )
+    assert list(fused) == ["first", "both", "last"]
+    best = sorted(expected.values(), reverse=True)[:30]
+    assert [score for _, score in fused["both"]] == pytest.approx(best, rel=1e-12)
+    assert all(score == pytest.approx(expected[name]) for name, score in fused["both"])
+    # one query a question: the scores of BM25, whatever the variant is called
+    assert (fused["first"], fused["last"]) == (alone["h"], alone["b"])
+
+
+def test_queries_are_counted_beside_questions(index, tmp_path):
+    queries = tmp_path / "queries.jsonl"
+    write_jsonl(queries, [Query("a", (HEART,), "1"), Query("a", (NOTHING,), "2"), *many("xy")])
+    manifest = retrieval.search(index, None, queries, tmp_path / "run", "n", SearchConfig(hits=5))
+    counts = [manifest.info[name] for name in ("questions", "queries", "without_hits")]
+    assert counts == [3, 2 + 2 * 3, 0]
+    assert manifest.settings["config"]["rrf_k"] == 60.0
+
+
+def many(ids):
+    """Give three queries for each question."""
+    clauses = {"one": (HEART,), "two": (BLOOD,), "three": (HEART, Clause("cancer", boost=0.5))}
+    return [Query(id_, of_variant, name) for id_ in ids for name, of_variant in clauses.items()]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.99])
+def test_an_interrupted_search_of_several_queries_ends_with_the_same_bytes(index, tmp_path, share):
+    queries, output = tmp_path / "queries.jsonl", tmp_path / "run"
+    write_jsonl(queries, many("abcdefgh"))
+    config = SearchConfig(hits=40, threads=1)
+    manifest = retrieval.search(index, None, queries, output, "n", config)
+    whole = output.read_bytes()
+    interrupted(output, manifest.key, whole[: int(share * len(whole))].decode())
+    resumed = retrieval.search(index, None, queries, output, "n", replace(config, threads=3))
+    assert output.read_bytes() == whole
+    assert resumed.key == manifest.key
+    assert resumed.info["queries"] == 3 * 8
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.slow
+def test_a_search_of_several_queries_killed_goes_on_and_ends_with_the_same_run(index, tmp_path):
+    queries, whole, killed = map(tmp_path.joinpath, ("queries.jsonl", "a", "b"))
+    write_jsonl(queries, many(map(str, range(300))))
+    config = SearchConfig(hits=1000, threads=1)
+    retrieval.search(index, None, queries, whole, "n", config)
+    program = f"""
+from pathlib import Path
+from hybrid_ir.pipeline import retrieval
+from hybrid_ir.retrieval.bm25 import SearchConfig
+retrieval.search(Path({str(index)!r}), None, Path({str(queries)!r}), Path({str(killed)!r}), "n",
+                 SearchConfig(hits=1000, threads=1))
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.DEVNULL)
+    partial = tmp_path / ".b.partial"
+    while process.poll() is None and not (partial.exists() and partial.stat().st_size):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert 0 < partial.stat().st_size < whole.stat().st_size
+    retrieval.search(index, None, queries, killed, "n", config)
+    assert killed.read_bytes() == whole.read_bytes()
+
+
+def test_queries_that_stand_apart_or_have_no_names_of_their_own_are_refused_at_once(
+    index, tmp_path
+):
+    queries = tmp_path / "queries.jsonl"
+    rows = [("a", ""), ("b", "1"), ("b", "1"), ("a", "2"), ("c", "1"), ("d", ""), ("d", "")]
+    write_jsonl(queries, [Query(id_, (HEART,), variant) for id_, variant in rows])
+    with pytest.raises(InputError) as caught:
+        retrieval.search(index, None, queries, tmp_path / "run", "n", SearchConfig())
+    head, *faults = str(caught.value).splitlines()
+    assert head == f"{queries}: these queries cannot be searched:"
+    assert [fault.split(": ")[:2] for fault in faults] == [
+        ["  question a", "its queries stand apart"],
+        ["  question b", "variant '1' stands there several times"],
+        ["  question d", "variant '' stands there several times"],
+    ]
+    assert list(tmp_path.iterdir()) == [queries]

@@ -180,7 +180,9 @@ def test_an_unknown_field_and_a_wrong_boost_are_refused_together(searcher):
     assert "boosts are weights from 0 to 1,000,000, got -1.0" in message
 
 
-@pytest.mark.parametrize("wrong", [{"hits": 0}, {"k1": -1.0}, {"b": 1.5}, {"threads": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"hits": 0}, {"k1": -1.0}, {"b": 1.5}, {"threads": 0}, {"rrf_k": -1.0}, {"words": 0}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         SearchConfig(**wrong)
