@@ -3,6 +3,9 @@
     python benchmarks/expansion.py              # the development batches, minutes
     python benchmarks/expansion.py --quick      # one batch, a part of the table: does it run?
     python benchmarks/expansion.py --look 12B1  # score the committed configuration once more
+    python benchmarks/expansion.py --table FILE # write the values by type, too, tab-separated
+    python benchmarks/expansion.py --abstracts FILE    # the committed configuration on 11B2, over
+        # other documents: JSONL of id or pmid, title and abstract
 
 BM25 over the example collection. Batches 10B1, 10B2 and 11B2 are for choosing; 12B1 is scored with
 what ``configs/quickstart.yaml`` says and with nothing else, and each look is counted in the README.
@@ -27,7 +30,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from expansion_batches import Batch, has_answer, read_batch
+from expansion_batches import Batch, has_answer, read_abstracts, read_batch
 
 from generation.quality import QualityConfig, weigh
 from hybrid_ir.config import load_config
@@ -134,11 +137,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="one batch, a part of the table")
+    parser.add_argument("--abstracts", type=Path, metavar="FILE", help="other documents, for 11B2")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="write all values, TSV")
     parser.add_argument("--look", metavar="BATCH", help="score the committed configuration only")
     args = parser.parse_args()
     names = (args.look,) if args.look else DEVELOPMENT[:1] if args.quick else DEVELOPMENT
+    names = ("11B2",) if args.abstracts else names
     print(NOTE)
-    documents = list(read_jsonl(MINI / "documents.jsonl.gz", Document))
+    documents = (
+        list(read_abstracts(args.abstracts))
+        if args.abstracts
+        else list(read_jsonl(MINI / "documents.jsonl.gz", Document))
+    )
     batches = [read_batch(MINI, name) for name in names]
     held = {document.id for document in documents}
     gold = reference([q for b in batches for q in b.gold], " ".join(names), within=held)
@@ -146,7 +156,9 @@ def main() -> None:
         index = Path(folder) / "index"
         build_index(documents, index, IndexConfig())
         with Bench(index, batches, gold) as bench:
-            figures = measure(bench, args.quick, only_committed=bool(args.look))
+            figures = measure(bench, args.quick, only_committed=bool(args.look or args.abstracts))
+    if args.table:
+        write_table(args.table, figures)
     print(json.dumps(figures))
 
 
@@ -223,23 +235,34 @@ def print_table(
     """Score ways, print a line for each, and add their means to the figures."""
     types = [kind for kind in QUESTION_TYPES if kind in bench.types.values()]
     heads = [f"{label} {group}" for group in ("all", *types) for label in MEASURES.values()]
-    rows = [[f"{title}, n = {len(bench.types)}", *heads]]
+    rows = [[title, *heads]]
     scored = {}
     for way in ways:
         scores = scored[way.name] = bench.score(way)
         parts = [scores, *(scores.by_type[kind] for kind in types)]
         found = [part.measures[key] for part in parts for key in MEASURES]
         rows.append([way.name, *(f"{value:.4f}" for value in found)])
-        figures[way.name] = {key: round(scores.measures[key], 4) for key in MEASURES}
+        groups = ["", *(f"_{kind}" for kind in types)]
+        names = [f"{key}{group}" for group in groups for key in MEASURES]
+        figures[way.name] = dict(zip(names, (round(value, 4) for value in found), strict=True))
     print(f"\n{columns(rows)}", flush=True)
     return scored
+
+
+def write_table(path: Path, figures: Mapping[str, Mapping[str, float]]) -> None:
+    """Write the values of each way, by question type."""
+    ways = {name: values for name, values in figures.items() if "n" not in values}
+    heads = list(next(iter(ways.values())))
+    lines = [[name, *(f"{values[head]:.4f}" for head in heads)] for name, values in ways.items()]
+    path.write_text("".join("\t".join(line) + "\n" for line in [["way", *heads], *lines]))
 
 
 def by_answer(bench: Bench, plain: Values, committed: Values) -> dict[str, dict[str, float]]:
     """Print the gain apart for questions whose gold answer stands in a text, and for the others."""
     groups: dict[str, list[str]] = {}
     for batch in bench.batches:
-        for question_id, known in has_answer(batch).items():
+        answers = {i: known for i, known in has_answer(batch).items() if i in plain}
+        for question_id, known in answers.items():
             kind = "no answer string (yes/no, summary)" if known is None else (
                 "gold answer in a text" if known else "gold answer in no text"
             )  # fmt: skip

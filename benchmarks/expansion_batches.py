@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hybrid_ir.bioasq.gold import read_gold
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
 from hybrid_ir.files import read_lines
-from hybrid_ir.records import Gold, PseudoDocument, Question
+from hybrid_ir.records import Document, Gold, PseudoDocument, Question
 
 STYLES = ("expert", "abstract")
 
@@ -38,6 +38,16 @@ def read_batch(collection: Path, name: str) -> Batch:
     golden = folder / f"{name}.golden.json.gz"
     questions = tuple(read_questions(folder / f"{name}.questions.json"))
     return Batch(questions, read_raw(golden), tuple(read_gold(golden, "enriched")), texts)
+
+
+def read_abstracts(path: Path) -> Iterator[Document]:
+    """Read documents with an abstract."""
+    for _, line in read_lines(path):
+        row = json.loads(line)
+        if row.get("abstract"):
+            yield Document(
+                str(row.get("pmid") or row["id"]), row.get("title") or "", row["abstract"]
+            )
 
 
 def has_answer(batch: Batch) -> dict[str, bool | None]:
