@@ -136,10 +136,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="one batch, a part of the table")
-    parser.add_argument("--abstracts", type=Path, metavar="FILE", help="other documents, for 11B2")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--quick", action="store_true", help="one batch, a part of the table")
+    what.add_argument("--abstracts", type=Path, metavar="FILE", help="other documents, for 11B2")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write all values, TSV")
-    parser.add_argument("--look", metavar="BATCH", help="score the committed configuration only")
+    what.add_argument("--look", metavar="BATCH", help="score the committed configuration only")
     args = parser.parse_args()
     names = (args.look,) if args.look else DEVELOPMENT[:1] if args.quick else DEVELOPMENT
     names = ("11B2",) if args.abstracts else names

@@ -18,7 +18,7 @@ def rrf(rankings: Iterable[Ranking], k: float = 60.0) -> Ranking:
 
     Args:
         rankings: Best first; the first rank is 1. A document that one lacks gets nothing from it.
-        k: 0 or more.
+        k: 0 or more; the larger, the less the first places count more than later ones.
     """
     shares: dict[str, list[float]] = defaultdict(list)
     for ranking in rankings:

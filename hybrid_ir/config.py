@@ -11,7 +11,7 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import yaml
 from omegaconf import DictConfig, OmegaConf
@@ -20,6 +20,9 @@ from omegaconf.errors import OmegaConfBaseException
 from hybrid_ir.errors import InputError
 
 Config = TypeVar("Config")
+
+Place: TypeAlias = tuple[str, ...]
+"""The keys from the top to a value."""
 
 
 def load_config(
@@ -116,9 +119,9 @@ def _faults(
 ) -> Iterator[str]:
     """Look at each value on its own, and say what is wrong with it and where it came from."""
     command_line = {item.partition("=")[0] for item in overrides}
-    for key, value in _leaves(schema, given):
-        source = "command line" if key in command_line or path is None else str(path)
-        if fault := _unknown(schema, key) or _fault_of(schema, key, value):
+    for place, value in _leaves(schema, given):
+        source = "command line" if ".".join(place) in command_line or path is None else str(path)
+        if fault := _unknown(schema, place) or _fault_of(schema, place, value):
             yield f"{source}: {fault}"
 
 
@@ -137,7 +140,7 @@ def _without_dropped(
         there = there if isinstance(there, Mapping) else {}
         if isinstance(entries, Mapping) and (nested := _dataclass_in(hint)):
             kept[name] = _without_dropped(nested, entries, there, f"{prefix}{name}.")
-        elif isinstance(entries, Mapping) and _holds_dataclasses(hint):
+        elif isinstance(entries, Mapping) and _entry_class(hint):
             for key, entry in entries.items():
                 if entry is None and key not in there:
                     known = ", ".join(map(str, there)) or "none"
@@ -146,21 +149,31 @@ def _without_dropped(
     return kept
 
 
-def _holds_dataclasses(hint: Any) -> bool:  # noqa: ANN401 (any type hint)
-    """Whether a type is ``dict[str, SomeDataclass]``."""
-    arguments = typing.get_args(hint)
-    return typing.get_origin(hint) is dict and dataclasses.is_dataclass(arguments[1])
+def _entry_class(hint: Any) -> type | None:  # noqa: ANN401 (any type hint)
+    """Give SomeDataclass for ``dict[str, SomeDataclass]``."""
+    if typing.get_origin(hint) is not dict:
+        return None
+    return _dataclass_in(typing.get_args(hint)[1])
 
 
-def _leaves(schema: type, given: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give (dotted key, value); nested dataclasses are taken apart, a dictionary is a value."""
+def _leaves(
+    schema: type, given: Mapping[str, Any], above: Place = ()
+) -> Iterator[tuple[Place, Any]]:
+    """Give each value with its keys; dataclasses, in dictionaries, too, are taken apart."""
     hints = typing.get_type_hints(schema)
     for name, value in given.items():
-        nested = _dataclass_in(hints.get(str(name)))
+        hint, place = hints.get(str(name)), (*above, str(name))
+        nested, entry = _dataclass_in(hint), _entry_class(hint)
         if nested and isinstance(value, Mapping):
-            yield from _leaves(nested, value, f"{prefix}{name}.")
+            yield from _leaves(nested, value, place)
+        elif entry and isinstance(value, Mapping):
+            for key, item in value.items():
+                if isinstance(item, Mapping):
+                    yield from _leaves(entry, item, (*place, str(key)))
+                else:
+                    yield (*place, str(key)), item
         else:
-            yield f"{prefix}{name}", value
+            yield place, value
 
 
 def _dataclass_in(hint: Any) -> type | None:  # noqa: ANN401 (any type hint)
@@ -171,28 +184,39 @@ def _dataclass_in(hint: Any) -> type | None:  # noqa: ANN401 (any type hint)
     return None
 
 
-def _unknown(schema: type, key: str) -> str | None:
-    known = sorted(keys_of(schema))
-    groups = {name.rpartition(".")[0] for name in known}
-    if key in known or key in groups:
-        return None
+def _unknown(schema: type, place: Place) -> str | None:
+    """Say that there is no such key, and which there are, from the first that is wrong on."""
+    at: type | None = schema
+    entries: type | None = None  # what the entries of a dictionary are
+    for depth, name in enumerate(place):
+        if at:
+            hints = typing.get_type_hints(at)
+            if name not in hints:
+                return _no_such_key(at, place, depth)
+            at, entries = _dataclass_in(hints[name]), _entry_class(hints[name])
+        else:
+            at, entries = entries, None
+    return None
+
+
+def _no_such_key(at: type, place: Place, depth: int) -> str:
+    prefix = "".join(f"{name}." for name in place[:depth])
+    key, known = ".".join(place), sorted(keys_of(at, prefix))
     near = get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown key {key!r}; {hint}known: {', '.join(known)}"
 
 
-def _fault_of(schema: type, key: str, value: Any) -> str | None:  # noqa: ANN401
+def _fault_of(schema: type, place: Place, value: Any) -> str | None:  # noqa: ANN401
     """Say what is wrong with one value, if anything."""
+    nested = value
+    for name in reversed(place):
+        nested = {name: nested}
     try:
-        OmegaConf.merge(OmegaConf.structured(schema), _nested(key, value))
+        OmegaConf.merge(OmegaConf.structured(schema), nested)
     except OmegaConfBaseException as error:
-        return f"{key}: {_first_line(error).replace('$VALUE', str(value))}"
+        return f"{'.'.join(place)}: {_first_line(error).replace('$VALUE', str(value))}"
     return None
-
-
-def _nested(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401
-    first, _, rest = key.partition(".")
-    return {first: _nested(rest, value) if rest else value}
 
 
 def _first_line(error: Exception) -> str:

@@ -41,7 +41,7 @@ MAX_REPEAT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What another question type has otherwise; None leaves it as it is.
+    """What differs for one question type; None leaves it as it is.
 
     Attributes:
         repeat: As in :class:`ExpansionConfig`.
@@ -65,8 +65,9 @@ class ExpansionConfig:
         generators: Whose pseudo-documents are used; empty uses all.
         by_type: What differs for a question type.
         weights: Whether a pseudo-document counts by its weight, or each as 1.
-        fused: Whether there is a query of the question alone and one a generator, whose rankings
-            the search fuses, instead of one query of all.
+        fused: Whether there is a query of the question alone and, for each generator, one of the
+            question and its texts, whose rankings the search fuses, instead of one query of all.
+            ``repeat`` should then be small: else all of them are nearly the question alone.
         question_entities: Whether the question's own entities are added once more, as a set.
         mesh: The boost of a clause that looks the question's entities up in the field ``mesh``
             (MiBi); 0 makes none. The index must have the field.

@@ -34,7 +34,7 @@ def command(
     return added
 
 
-def add_settings(added: argparse.ArgumentParser, example: str = "k1=1.2") -> None:
+def add_settings(added: argparse.ArgumentParser, example: str) -> None:
     """Let a command take settings from a file and as key=value."""
     added.add_argument("--config", type=Path, metavar="YAML", help="settings from a file")
     added.add_argument(

@@ -62,7 +62,7 @@ def compare(arguments: argparse.Namespace) -> int:
         gold=arguments.gold,
         mode=arguments.mode,
         edition=arguments.edition,
-        cutoffs=tuple(arguments.cutoffs) if arguments.cutoffs else None,
+        cutoffs=tuple(arguments.cutoffs or _cutoffs_in(config.measures)) or None,
         within=arguments.within,
         config=config,
     )
@@ -74,6 +74,12 @@ def compare(arguments: argparse.Namespace) -> int:
         print(f"against {compared.gold}, {compared.mode}, edition {compared.edition}\n")
         print(comparison_table(compared.report), end="")
     return 0
+
+
+def _cutoffs_in(measures: Sequence[str]) -> list[int]:
+    """Give the k of the recall@k that are to be compared."""
+    found = (measure.partition("recall@") for measure in measures)
+    return [int(k) for before, at, k in found if at and not before and k.isdecimal() and int(k)]
 
 
 def describe(arguments: argparse.Namespace) -> int:

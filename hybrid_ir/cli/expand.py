@@ -19,7 +19,12 @@ def add_commands(commands: Commands) -> None:
     added = command(commands, "entities", entities, "find the biomedical entities of texts")
     added.add_argument("--questions", type=Path, required=True, metavar="FILE", help="the batch")
     added.add_argument(
-        "--pseudo", type=Path, nargs="+", default=[], metavar="FILE", help="pseudo-documents"
+        "--pseudo",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="pseudo-documents: JSONL that generate pseudo writes",
     )
     added.add_argument("--output", type=Path, required=True, metavar="FILE")
     add_verify(added)
@@ -28,7 +33,12 @@ def add_commands(commands: Commands) -> None:
     added = command(commands, "expand", expand, "make queries of questions and pseudo-documents")
     added.add_argument("--questions", type=Path, required=True, metavar="FILE", help="the batch")
     added.add_argument(
-        "--pseudo", type=Path, nargs="+", required=True, metavar="FILE", help="pseudo-documents"
+        "--pseudo",
+        type=Path,
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="pseudo-documents: JSONL that generate pseudo writes",
     )
     added.add_argument("--output", type=Path, required=True, metavar="FILE")
     add_verify(added)

@@ -49,7 +49,7 @@ def _add_asking(added: argparse.ArgumentParser) -> None:
         help="take the results of such batches into the cache, and ask nothing",
     )  # fmt: skip
     add_verify(added)
-    add_settings(added)
+    add_settings(added, "budget.usd=2")
 
 
 def pseudo(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ def add_commands(commands: Commands) -> None:
     added.add_argument("--documents", type=Path, nargs="+", required=True, metavar="FILE")
     added.add_argument("--output", type=Path, required=True, metavar="FOLDER")
     add_verify(added)
-    add_settings(added)
+    add_settings(added, "fields=[title,mesh]")
 
     added = command(commands, "search", search, "search an index with BM25 and write a TREC run")
     added.add_argument("--index", type=Path, required=True, metavar="FOLDER")
@@ -24,18 +24,18 @@ def add_commands(commands: Commands) -> None:
     added.add_argument("--output", type=Path, required=True, metavar="RUN")
     added.add_argument("--name", default="BM25", help="the run's name (default: BM25)")
     add_verify(added)
-    add_settings(added)
+    add_settings(added, "k1=1.2")
 
     added = command(commands, "submit", submit, "turn a run into a Phase A submission")
     added.add_argument("--run", type=Path, required=True, metavar="RUN")
     added.add_argument("--questions", type=Path, required=True, metavar="FILE")
     added.add_argument("--output", type=Path, required=True, metavar="FILE")
     add_verify(added)
-    add_settings(added)
+    add_settings(added, "documents=5")
 
     added = command(commands, "run", run, "go from documents and questions to scores")
     add_verify(added)
-    add_settings(added)
+    add_settings(added, "search.k1=1.2")
 
 
 def index(arguments: argparse.Namespace) -> int:

@@ -1,5 +1,8 @@
 """Long forms of abbreviations: where a text explains an abbreviation, both name the entity.
 
+The lexicon tagger has short forms of its own (``short_forms.py``), which give a mention the long
+form's label; this is scispaCy's detector, for its models, as the papers used it.
+
 Source of the method: Schwartz and Hearst 2003, "A simple algorithm for identifying abbreviation
 definitions in biomedical text", as scispaCy implements it.
 """

@@ -28,9 +28,11 @@ LEXICON = Path(__file__).parent / "data" / "lexicon.tsv.gz"
 VERSION = 1
 """Of the rules: counted up with each change of what they find."""
 
-_LETTERS = re.compile(r"(?!AT|IN|MG|OF|ON|TO)[A-Z]{2,5}\Z")
+_NO_CODES = "AT|IN|MG|OF|ON|TO|CALGB|ECOG|EORTC|NCT|NSABP|PMID|RTOG|SWOG"
+"""Words before numbers, and groups and registers that number trials."""
+_LETTERS = re.compile(rf"(?!(?:{_NO_CODES})\Z)[A-Z]{{2,5}}\Z")
 _NUMBER = re.compile(r"(?!(?:19|20)\d\d\Z)[0-9]{3,7}\Z")
-_LETTERS_AND_NUMBER = re.compile(r"[A-Z]{2,5}[0-9]{3,7}\Z")
+_LETTERS_AND_NUMBER = re.compile(rf"(?!(?:{_NO_CODES})[0-9])[A-Z]{{2,5}}[0-9]{{3,7}}\Z")
 _CHEMICAL: Named = ("CHEMICAL", None)
 
 Known: TypeAlias = dict[int, tuple[int, Named | None]]

@@ -24,7 +24,7 @@ _BEFORE_DISEASES = frozenset((
     "streptococcal", "supraventricular", "systolic", "tubular", "ureteral", "urothelial",
     "valvular", "vascular", "venous", "ventricular", "viral",
 ))  # fmt: skip
-"""Adjectives of place and course that belong to the disease they stand before."""
+"""Words of place and course that belong to the disease they stand before."""
 _SINGLE, _LONG = 1, 2
 
 
@@ -69,9 +69,9 @@ class Matcher:
 
         Args:
             forms: The tokens' forms.
-            known: What stands at a token whatever the lexicon says, by its position, unless the
-                lexicon has something longer; None: nothing.
-            guessed: The same, unless the lexicon has something as long.
+            known: By position, what stands there unless the lexicon has a longer match; None for
+                no entity.
+            guessed: By position, what stands there unless the lexicon has a match as long.
         """
         lowered = [form.lower() for form in forms]
         begins = self._begins

@@ -27,14 +27,14 @@ class ShortForm(NamedTuple):
 
 
 def find_short_forms(text: str) -> Iterator[ShortForm]:
-    """Give the short forms a text introduces, in the order of their brackets."""
+    """Give the short forms a text introduces: first those in brackets, then those before."""
     for match in _IN_BRACKETS.finditer(text):
         short, end = match[1], match.start()
         if _is_short(short):
             begin = max(0, end - _REACH)
             words = [one.start() + begin for one in _WORD.finditer(text[begin:end])]
             reach = min(len(short) + 5, 2 * len(short))
-            start = _long_form_start(short, text, max(words[-reach:][0], 0), end)
+            start = _long_form_start(short, text, words[-reach:][0], end)
             if start is not None:
                 yield ShortForm(short, start, end)
     for match in _BEFORE_BRACKETS.finditer(text):

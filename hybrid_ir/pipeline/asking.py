@@ -213,6 +213,8 @@ def _cures(absent: Sequence[Missing], cache: Path | None, attempts: int) -> Iter
         )
     if unrecorded.total() < len(absent):
         yield _how_to_retry(cache, attempts)
+    if any(item.kind == "unusable" for item in absent):
+        yield "Recorded texts stay what they are: lower min_words, or mend their file."
 
 
 def _how_to_retry(cache: Path | None, attempts: int) -> str:

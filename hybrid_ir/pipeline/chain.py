@@ -1,8 +1,8 @@
 """The whole way in one configuration: from documents and questions to scored submissions.
 
-    documents ── index ──────────────────────────────────┐
-    questions ──────────────────────────── search (BM25) ┼── submit ── evaluate
-        └── pseudo ── entities ── expand ── search (BM25LLM) ──┘
+    documents ── index ────────────────────────────────────────────┐
+    questions ─┬────────────────────────────────── search (BM25) ──┤
+               └─ pseudo ── (entities) ── expand ─ search (BM25LLM) ┴─ submit ── evaluate
 
 Still to stand between search and submit: rerank, fuse; after submit: snippets, context, answer.
 """
@@ -88,31 +88,31 @@ def _of_expansion(config: RunConfig, pseudo: PseudoConfig) -> list[Setting]:
 def run(config: RunConfig, verify: bool = False) -> list[Scores]:
     """Go the whole way from documents to submissions and, with gold, to the scores of each run.
 
-    A run is submitted as soon as it is there: what a language model could not be had for costs no
-    other run.
+    A run is submitted and scored as soon as it is there: where a language model fails, the run of
+    the questions alone is not lost.
     """
     if config.gold:
         _refuse_other_batch(config.questions, config.gold)
     batch = batch_name(config.questions)
     save_config(config, config.work / f"{batch}.{config.name}.config.yaml")
     index(config.documents, config.work / "index", config.index, verify)
-    names = [config.name]
-    _searched(config, config.name, config.questions, None, verify)
+    scores = [_finished(config, config.name, config.questions, None, verify)]
     if config.pseudo:
-        names.append(f"{config.name}LLM")
-        queries = _expanded_queries(config, config.pseudo, names[-1], verify)
-        _searched(config, names[-1], None, queries, verify)
-    return [scores for name in names if (scores := _scored(config, name))]
+        name = f"{config.name}LLM"
+        queries = _expanded_queries(config, config.pseudo, name, verify)
+        scores.append(_finished(config, name, None, queries, verify))
+    return [scored for scored in scores if scored]
 
 
-def _searched(
+def _finished(
     config: RunConfig, name: str, questions: Path | None, queries: Path | None, verify: bool
-) -> None:
-    """Make a run and its submission."""
+) -> Scores | None:
+    """Make a run, its submission and, with gold, its scores."""
     trec = _trec(config, name)
     search(config.work / "index", questions, queries, trec, name, config.search, verify)
     submission = config.work / f"{batch_name(config.questions)}.{name}.phaseA.json"
     submit(trec, config.questions, submission, config.submit, verify)
+    return _scored(config, name)
 
 
 def _trec(config: RunConfig, name: str) -> Path:

@@ -92,7 +92,7 @@ def expand(
         verify: Hash inputs and artefact instead of trusting sizes and time stamps.
 
     Raises:
-        InputError: the texts are not of this batch, or a generator has not written any of them.
+        InputError: the texts are not of this batch, or a generator that is named wrote none.
     """
     refuse_to_write(output)
     inputs = _inputs(questions, pseudo)

@@ -146,7 +146,7 @@ class _NamedSearch:
 def _queries(
     questions: Path | None, queries: Path | None, config: SearchConfig
 ) -> tuple[tuple[str, Path], list[Query]]:
-    """Give the input (role, path) and its queries, one a question."""
+    """Give the input (role, path) and its queries, those of a question together."""
     if questions:
         return ("questions", questions), list(
             plain_queries(read_questions(questions), config.fields)

@@ -11,10 +11,10 @@ from hybrid_ir.retrieval.rm3 import heaviest
 def prune(
     terms: Mapping[str, float], size: int, documents: int, frequency: Callable[[str], int]
 ) -> dict[str, float]:
-    """Keep the terms that weigh most by boost times idf, equal ones in the order of the terms.
+    """Keep the terms that weigh most by boost times idf, equal ones in alphabetical order.
 
-    The idf is Lucene's: ln(1 + (N - n + 0.5) / (n + 0.5)). A term that no document has weighs
-    nothing.
+    The idf is that of Lucene's BM25: ln(1 + (N - n + 0.5) / (n + 0.5)). A term that no document has
+    weighs nothing and is kept only where there is room.
 
     Args:
         terms: Term -> boost.
