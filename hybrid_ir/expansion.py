@@ -107,6 +107,12 @@ class ExpansionConfig:
                 not repeated or all(float(n).is_integer() for n in repeats),
             ),
             (
+                "entities",
+                "no settings unless source, question_entities or mesh use them",
+                self.entities,
+                self.needs_entities or self.entities == EntityConfig(),
+            ),
+            (
                 "weights",
                 "false with form=repetition: a text cannot be repeated 0.7 times",
                 self.weights,
@@ -146,21 +152,37 @@ def expanded(
         One query; with ``config.fused`` the question's, then one a generator, each a variant.
     """
     own = config_of(question.type, config)
-    names = own.generators or tuple(dict.fromkeys(text.generator for text in texts))
     asked = _question_clauses(question, entities.get(QUESTION_KEY, ()), own)
-    added = {
+    new = added(question, texts, entities, config)
+    if not own.fused:
+        return (_query(question, [*asked, *chain.from_iterable(new.values())], own),)
+    queries = [_query(question, asked, own, QUESTION)]
+    queries += [
+        _query(question, [*asked, *clauses], own, name) for name, clauses in new.items() if clauses
+    ]
+    return tuple(queries)
+
+
+def added(
+    question: Question,
+    texts: Sequence[PseudoDocument],
+    entities: Mapping[tuple[str, int], Sequence[Entity]],
+    config: ExpansionConfig,
+) -> dict[str, list[Clause]]:
+    """Give what each generator's texts add to a question, no clause where that is nothing.
+
+    Args:
+        question: The question.
+        texts: Its pseudo-documents.
+        entities: As for :func:`expanded`.
+        config: Settings.
+    """
+    own = config_of(question.type, config)
+    names = own.generators or tuple(dict.fromkeys(text.generator for text in texts))
+    return {
         name: _added_clauses([text for text in texts if text.generator == name], entities, own)
         for name in names
     }
-    if not own.fused:
-        return (_query(question, [*asked, *chain.from_iterable(added.values())], own),)
-    queries = [_query(question, asked, own, QUESTION)]
-    queries += [
-        _query(question, [*asked, *clauses], own, name)
-        for name, clauses in added.items()
-        if clauses
-    ]
-    return tuple(queries)
 
 
 def config_of(kind: QuestionType, config: ExpansionConfig) -> ExpansionConfig:

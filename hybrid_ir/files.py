@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import glob
 import gzip
 import io
@@ -57,7 +58,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         try:
             for number, line in enumerate(file, start=1):
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                if text:
+                if text.strip():
                     yield number, text
         except UnicodeDecodeError as error:
             raise InputError(f"{path}:{number}: expected UTF-8 text: {error.reason}") from error
@@ -124,6 +125,48 @@ def beside(output: Path, word: str) -> Path:
     packed = ".gz" if output.suffix == ".gz" else ""
     name = output.name.removesuffix(packed).removesuffix(".jsonl")
     return output.with_name(f"{name}.{word}.jsonl{packed}")
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Be the only process that makes a path; a hidden file beside it says so while it lasts.
+
+    Raises:
+        InputError: another process is making it, or its folder cannot be written.
+    """
+    lock = path.absolute().with_name(f".{path.absolute().name}.lock")
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        lock.touch()
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected a folder that can be written, {lock.parent} is none:"
+            f" {error.strerror}"
+        ) from error
+    while True:
+        with locked(lock, path) as file:
+            # whoever held the lock before may have removed its file in the meantime
+            if lock.exists() and os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                try:
+                    yield
+                finally:
+                    remove(lock)
+                return
+
+
+@contextlib.contextmanager
+def locked(lock: Path, path: Path) -> Iterator[io.TextIOWrapper]:
+    """Open a file for appending and lock it for this process; ``path`` is what is being made.
+
+    Raises:
+        InputError: another process holds it.
+    """
+    with lock.open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(f"{path}: another process is writing it: wait for it") from error
+        yield file
 
 
 def refuse_to_write(path: Path) -> None:

@@ -26,7 +26,7 @@ import msgspec
 
 from hybrid_ir.config import plain
 from hybrid_ir.errors import InputError
-from hybrid_ir.files import writing
+from hybrid_ir.files import alone, writing
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,8 @@ def run_stage(
         silent: Say nothing where there is nothing to do.
 
     Raises:
-        InputError: an input is missing, has changed since it was made, or is the artefact itself.
+        InputError: an input is missing, is a pipe, has changed since it was made, or is the
+            artefact itself; another process is making the artefact.
     """
     for role, path in stage.inputs.items():
         if path.resolve() == artefact.resolve():
@@ -124,15 +125,15 @@ def run_stage(
         if not silent:
             log.info("%s: %s is up to date", stage.name, artefact)
         return old
-    started = time.monotonic()
-    info = work(key)
-    info["seconds"] = round(time.monotonic() - started, 2)
-    marks = _marks(
-        artefact, old.files if old else {}, verify
-    )  # of what grows, most has not changed
-    manifest = Manifest(stage.name, key, plain(stage.settings), inputs, marks, info)
-    with writing(manifest_path(artefact)) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n")
+    with alone(artefact):
+        started = time.monotonic()
+        info = work(key)
+        info["seconds"] = round(time.monotonic() - started, 2)
+        known_files = old.files if old else {}  # of what grows, most has not changed
+        marks = _marks(artefact, known_files, verify)
+        manifest = Manifest(stage.name, key, plain(stage.settings), inputs, marks, info)
+        with writing(manifest_path(artefact)) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(manifest)).decode() + "\n")
     log.info("%s: wrote %s in %.1f s", stage.name, artefact, info["seconds"])
     return manifest
 
@@ -197,6 +198,11 @@ def _marks(
     """Give the marks of an artefact's files, by their names inside; ``known`` saves hashing."""
     if not path.exists():
         raise InputError(f"{path}: expected a file or folder, there is none")
+    if not (path.is_file() or path.is_dir()):
+        raise InputError(
+            f"{path}: expected a file or folder, it is a pipe or a device, whose content is gone"
+            " once it was read: save it as a file"
+        )
     files = _files(path) if only is None else {file.name: file for file in only}
     return {name: _mark(file, None if verify else known.get(name)) for name, file in files.items()}
 

@@ -13,29 +13,44 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
+from hybrid_ir.entities.codes import CHEMICAL, find_codes
 from hybrid_ir.entities.lexicon_file import Concept, read_lexicon
-from hybrid_ir.entities.matching import Match, Matcher, Named
-from hybrid_ir.entities.short_forms import find_short_forms
+from hybrid_ir.entities.matching import Matcher, Named
+from hybrid_ir.entities.short_forms import ShortForm, find_short_forms
 from hybrid_ir.entities.tokens import key_of, tokenise
 from hybrid_ir.records import Entity
 
 LEXICON = Path(__file__).parent / "data" / "lexicon.tsv.gz"
-VERSION = 1
+VERSION = 2
 """Of the rules: counted up with each change of what they find."""
 
-_NO_CODES = "AT|IN|MG|OF|ON|TO|CALGB|ECOG|EORTC|NCT|NSABP|PMID|RTOG|SWOG"
-"""Words before numbers, and groups and registers that number trials."""
-_LETTERS = re.compile(rf"(?!(?:{_NO_CODES})\Z)[A-Z]{{2,5}}\Z")
-_NUMBER = re.compile(r"(?!(?:19|20)\d\d\Z)[0-9]{3,7}\Z")
-_LETTERS_AND_NUMBER = re.compile(rf"(?!(?:{_NO_CODES})[0-9])[A-Z]{{2,5}}[0-9]{{3,7}}\Z")
-_CHEMICAL: Named = ("CHEMICAL", None)
+_ADJECTIVE = re.compile(
+    r"(?:the|an?|[\w-]+(?:al|ant|ar|ary|ed|ent|ial|ible|ic|ing|ive|oid|ory|ous|type)|\w+-free"
+    r"|early|late|mild|severe|rare|onset|[\w-]+-(?:onset|stage|grade|risk))\Z",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(
+    r"(?:the|an?|human|murine|recombinant|total|free|serum|plasma)\Z", re.IGNORECASE
+)
+_PREPOSITIONS = frozenset(
+    ("after", "against", "as", "at", "by", "due", "during", "for", "from", "in")
+)
+_PREPOSITIONS |= {"of", "on", "to", "versus", "with", "without"}
+_OF_GENES = re.compile(
+    r"\b(?:proteins?|receptors?|factors?|genes?|ligand|homolog|homologue|channel|transporter"
+    r"|transcript|subunit|antigen|(?!disease|release|increase|decrease|database)\w{4,}ase)\b"
+)
 
 Known: TypeAlias = dict[int, tuple[int, Named | None]]
+Meanings: TypeAlias = dict[str, list[tuple[int, Named | None]]]
+"""By a short form's key: the first character for which a meaning holds, and the meaning."""
 
 
 class LexiconTagger:
@@ -50,7 +65,7 @@ class LexiconTagger:
         """Index concepts; where two have a variant, the later one takes it."""
         self.identity = identity
         self._matcher = Matcher(concepts)
-        self.labels = self._matcher.labels | {_CHEMICAL[0]}
+        self.labels = self._matcher.labels | {CHEMICAL[0]}
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[Entity, ...]]:
         """Find the entities of each text, from left to right; they do not overlap.
@@ -61,12 +76,11 @@ class LexiconTagger:
 
     def _tag(self, text: str) -> tuple[Entity, ...]:
         forms, spans = tokenise(text)
-        codes = _codes(forms, spans)
+        codes = find_codes(forms, spans)
         matches = self._matcher.matches(forms, {}, codes)
-        if "(" in text or "[" in text:
-            ends = {spans[after - 1][1]: named for _, after, named in matches}
-            if meanings := _meanings(text, ends):
-                matches = self._matcher.matches(forms, _mentions(forms, meanings), codes)
+        if ("(" in text or "[" in text) and (meanings := _meanings(text, spans, matches)):
+            known = _mentions(forms, spans, meanings)
+            matches = self._matcher.matches(forms, known, codes)
         found = []
         for first, after, (label, mesh_id) in matches:
             start, end = spans[first][0], spans[after - 1][1]
@@ -74,41 +88,49 @@ class LexiconTagger:
         return tuple(found)
 
 
-def _codes(forms: list[str], spans: list[tuple[int, int]]) -> dict[int, Match]:
-    """Find the codes of chemicals in development; a year is no part of one."""
-    codes: dict[int, Match] = {}
-    for position, form in enumerate(forms):
-        if form.isupper():
-            following = position + 1
-            if _LETTERS_AND_NUMBER.match(form):
-                codes[position] = (following, _CHEMICAL)
-            elif (
-                _LETTERS.match(form)
-                and following < len(forms)
-                and _NUMBER.match(forms[following])
-                and spans[following][0] - spans[position][1] == 1
-            ):
-                codes[position] = (following + 1, _CHEMICAL)
-    return codes
+def _meanings(
+    text: str, spans: list[tuple[int, int]], matches: list[tuple[int, int, Named]]
+) -> Meanings:
+    """Give what the short forms of a text mean, by their keys and from where on.
 
-
-def _meanings(text: str, ends: dict[int, Named]) -> dict[str, Named | None]:
-    """Give what the short forms of a text mean, by their keys: what their long forms end in.
-
-    None where the long form is no entity: then the short form is none, either.
-
-    Args:
-        text: The text.
-        ends: Where entities end, and what they are.
+    The first meaning of a short form holds from the text's beginning, another one from where it is
+    introduced. None where the long form is no entity: then the short form is none, either.
     """
-    meanings: dict[str, Named | None] = {}
-    for short in find_short_forms(text):
+    ends = {spans[after - 1][1]: (spans[first][0], named) for first, after, named in matches}
+    meanings: Meanings = {}
+    for short in sorted(find_short_forms(text), key=lambda one: one.place):
+        named = _meaning(text, short, *ends.get(short.end, (0, None)))
+        if named is None and _OF_GENES.search(text, short.start, short.end):
+            continue  # an unlisted long form of a gene: the lexicon may know the symbol
         key = key_of(short.short)
-        meanings[key] = meanings.get(key) or ends.get(short.end)
+        if key[-1] == "s" and key[-2:-1].isupper():
+            key = key[:-1]
+        known = meanings.setdefault(key, [(0, named)])
+        if known[-1][1] != named:
+            known.append((min(short.place, short.start), named))
     return meanings
 
 
-def _mentions(forms: list[str], meanings: dict[str, Named | None]) -> Known:
+def _meaning(text: str, short: ShortForm, start: int, named: Named | None) -> Named | None:
+    """Give what a long form means that ends in an entity from ``start`` on.
+
+    With no more than an adjective before it (``acute``), it is that entity; with other words of the
+    name before it (``epoxyeicosatrienoic acids``), another one of its kind; behind a preposition
+    (``cost of diabetes``) and of the kind of any other heading, none.
+    """
+    before = text[short.start : start].split()
+    if named is None or not before:
+        return named
+    label, mesh_id = named
+    adjectives = _ADJECTIVE if label == "DISEASE" else _ARTICLE
+    if all(adjectives.match(word) for word in before):
+        return label, mesh_id
+    if label == "MESH" or not _PREPOSITIONS.isdisjoint(before):
+        return None
+    return label, None
+
+
+def _mentions(forms: list[str], spans: list[tuple[int, int]], meanings: Meanings) -> Known:
     """Find where short forms stand, in the plural, too."""
     longest = 1 + max(key.count(" ") for key in meanings)
     firsts = {key.split(" ")[0] for key in meanings}
@@ -121,9 +143,15 @@ def _mentions(forms: list[str], meanings: dict[str, Named | None]) -> Known:
                 if key not in meanings and key.endswith("s"):
                     key = key[:-1]
                 if key in meanings:
-                    known[position] = (after, meanings[key])
+                    here = spans[position][0]
+                    known[position] = (after, _holding(meanings[key], here))
                     break
     return known
+
+
+def _holding(known: list[tuple[int, Named | None]], here: int) -> Named | None:
+    """Give the meaning that holds at a character: the last one that began before it."""
+    return known[bisect_right(known, here, key=itemgetter(0)) - 1][1]
 
 
 @cache

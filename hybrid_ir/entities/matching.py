@@ -75,6 +75,7 @@ class Matcher:
         """
         lowered = [form.lower() for form in forms]
         begins = self._begins
+        chains: dict[int, Match | None] = {}
         matches: list[tuple[int, int, Named]] = []
         after = 0
         for position, word in enumerate(lowered):
@@ -83,7 +84,7 @@ class Matcher:
             kind = begins.get(word)
             if kind is None and word[-1] == "s":
                 kind = begins.get(word[:-1])
-            found = self._match(forms, lowered, position, kind) if kind else None
+            found = self._match(forms, lowered, position, kind, chains) if kind else None
             if guessed and position in guessed and (not found or found[0] < guessed[position][0]):
                 found = guessed[position]
             if known and position in known and (not found or found[0] <= known[position][0]):
@@ -96,15 +97,48 @@ class Matcher:
         return matches
 
     def _match(
-        self, forms: list[str], lowered: list[str], position: int, kind: int
+        self,
+        forms: list[str],
+        lowered: list[str],
+        position: int,
+        kind: int,
+        chains: dict[int, Match | None],
     ) -> Match | None:
-        found = self._long_match(forms, lowered, position) if kind & _LONG else None
+        found = None
+        if lowered[position] in _BEFORE_DISEASES:
+            if position not in chains:
+                self._fill_chain(forms, lowered, position, chains)
+            found = chains[position]
+        elif kind & _LONG:
+            found = self._long_match(forms, lowered, position)
         if not found and kind & _SINGLE and (named := self._look_up(forms[position])):
             return position + 1, named
         return found
 
+    def _fill_chain(
+        self, forms: list[str], lowered: list[str], first: int, chains: dict[int, Match | None]
+    ) -> None:
+        """Match from each word of a run of place words: two tokens and more, from the run's end.
+
+        A place word takes the disease that begins after it; each word is looked at once, however
+        long the run.
+        """
+        end = first
+        while end < len(forms) and lowered[end] in _BEFORE_DISEASES:
+            end += 1
+        behind = self._long_match(forms, lowered, end) if end < len(forms) else None
+        for position in range(end - 1, first - 1, -1):
+            following = position + 1
+            if not behind and following < len(forms):
+                named = self._look_up(forms[following])
+                behind = (following + 1, named) if named else None
+            own = self._long_match(forms, lowered, position)
+            if not own and behind and behind[1][0] == "DISEASE":
+                own = behind
+            behind = chains[position] = own
+
     def _long_match(self, forms: list[str], lowered: list[str], position: int) -> Match | None:
-        """Match two tokens and more."""
+        """Match two tokens and more that are listed."""
         following = position + 1
         if following == len(forms):
             return None
@@ -114,12 +148,6 @@ class Matcher:
             for end in range(min(position + most, len(forms)), following, -1):
                 if named := self._look_up(" ".join(forms[position:end])):
                     return end, named
-        if lowered[position] in _BEFORE_DISEASES:
-            match = self._long_match(forms, lowered, following)
-            if not match and (named := self._look_up(forms[following])):
-                match = following + 1, named
-            if match and match[1][0] == "DISEASE":
-                return match
         return None
 
     def _look_up(self, key: str) -> Named | None:

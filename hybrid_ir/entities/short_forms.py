@@ -19,11 +19,12 @@ _REACH = 120
 
 
 class ShortForm(NamedTuple):
-    """A short form and where its long form stands: characters of the text, end exclusive."""
+    """A short form, where its long form stands (characters, end exclusive), and where itself."""
 
     short: str
     start: int
     end: int
+    place: int
 
 
 def find_short_forms(text: str) -> Iterator[ShortForm]:
@@ -36,11 +37,11 @@ def find_short_forms(text: str) -> Iterator[ShortForm]:
             reach = min(len(short) + 5, 2 * len(short))
             start = _long_form_start(short, text, words[-reach:][0], end)
             if start is not None:
-                yield ShortForm(short, start, end)
+                yield ShortForm(short, start, end, match.start(1))
     for match in _BEFORE_BRACKETS.finditer(text):
         short, (begin, end) = match[1], match.span(2)
         if _is_short(short) and _long_form_start(short, text, begin, end) == begin:
-            yield ShortForm(short, begin, end)
+            yield ShortForm(short, begin, end, match.start(1))
 
 
 def _is_short(short: str) -> bool:

@@ -69,7 +69,7 @@ class EntityConfig:
         refuse(
             "the entities",
             ("models", "one or more names, each once", self.models, named),
-            ("batch", "1 or more", self.batch, self.batch >= 1),
+            ("batch", "1 to 100,000", self.batch, 1 <= self.batch <= 100_000),
         )
 
 

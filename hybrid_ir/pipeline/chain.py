@@ -17,6 +17,7 @@ from generation.pseudo_documents import PseudoConfig
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw
 from hybrid_ir.config import save_config
+from hybrid_ir.entities.tagging import open_tagger
 from hybrid_ir.errors import InputError, refuse
 from hybrid_ir.evaluation.scores import Scores
 from hybrid_ir.expansion import ExpansionConfig
@@ -93,6 +94,8 @@ def run(config: RunConfig, verify: bool = False) -> list[Scores]:
     """
     if config.gold:
         _refuse_other_batch(config.questions, config.gold)
+    if config.pseudo and config.expand.needs_entities:
+        open_tagger(config.expand.entities)  # find out now, not after paying, that there is none
     batch = batch_name(config.questions)
     save_config(config, config.work / f"{batch}.{config.name}.config.yaml")
     index(config.documents, config.work / "index", config.index, verify)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,15 @@ from hybrid_ir.expansion import (
     QUESTION,
     QUESTION_KEY,
     ExpansionConfig,
+    added,
     by_text,
     config_of,
     expanded,
 )
 from hybrid_ir.files import beside, read_jsonl, read_jsonl_lines, refuse_to_write, write_jsonl
-from hybrid_ir.manifests import Manifest, Stage, run_stage
+from hybrid_ir.manifests import Manifest, Stage, read_manifest, run_stage
 from hybrid_ir.pipeline.progress import watched
-from hybrid_ir.records import PseudoDocument, Query, Question, Tagged
+from hybrid_ir.records import Clause, PseudoDocument, Query, Question, Tagged
 from hybrid_ir.wording import counted
 
 log = logging.getLogger(__name__)
@@ -99,6 +100,8 @@ def expand(
     tagged = None
     if config.needs_entities:
         tagged = inputs["entities"] = beside(output, "entities")
+        if tagged.exists() and not read_manifest(tagged):
+            raise InputError(f"{tagged}: would be overwritten, and is not ours: move it away")
         entities(questions, pseudo, tagged, config.entities, verify)
 
     def work(_: str) -> dict[str, Any]:
@@ -106,14 +109,15 @@ def expand(
         texts, left_out = texts_of(batch, pseudo)
         _refuse_generators(texts, config)
         found = by_text(read_jsonl(tagged, Tagged)) if tagged else {}
-        queries = [
-            query
-            for question in batch
-            for query in expanded(question, texts[question.id], found.get(question.id, {}), config)
-        ]
+        queries: list[Query] = []
+        clauses: dict[str, dict[str, list[Clause]]] = {}
+        for question in batch:
+            given = question, texts[question.id], found.get(question.id, {}), config
+            queries += expanded(*given)
+            clauses[question.id] = added(*given)
         write_jsonl(output, queries)
         counts = {"questions": len(batch), "queries": len(queries), "of_other_questions": left_out}
-        return {**counts, **_gaps(batch, texts, queries, config)}
+        return {**counts, **_gaps(batch, texts, clauses, config), **_empty(batch, queries)}
 
     settings = replace(config, entities=EntityConfig())  # they are an input
     return run_stage(Stage("expand", 1, settings, inputs), output, work, verify)
@@ -156,8 +160,9 @@ def _read(path: Path, wanted: Container[str]) -> tuple[list[tuple[str, PseudoDoc
     every = [(f"{path}:{line}", text) for line, text in _lines(path)]
     mine = [(place, text) for place, text in every if text.question_id in wanted]
     others = len(every) - len(mine)
-    if every and not mine:
-        raise InputError(f"{path}: has texts for none of the questions: is it the same batch?")
+    if not mine:
+        what = "texts for none of the questions: is it the same batch?" if every else "no texts"
+        raise InputError(f"{path}: has {what}")
     if others:
         log.warning("%s: left out %s of other questions", path, counted(others, "text"))
     return mine, others
@@ -182,8 +187,10 @@ def _faults(text: PseudoDocument, first: str | None) -> Iterator[str]:
             f"question {text.question_id} has sample {text.sample} of {text.generator!r} twice"
             f" (first in {first}): leave one out"
         )
-    if not text.generator:
-        yield f"question {text.question_id}: expected the name of a generator, got ''"
+    if not text.generator.strip() or not text.generator.isprintable():
+        yield f"question {text.question_id}: expected a generator's name, got {text.generator!r}"
+    if text.sample < 0:
+        yield f"question {text.question_id}: expected a sample of 0 or more, got {text.sample}"
     if not 0 <= text.weight <= 1:
         yield f"question {text.question_id}: expected a weight from 0 to 1, got {text.weight}"
 
@@ -230,23 +237,44 @@ def _refuse_generators(texts: Texts, config: ExpansionConfig) -> None:
 
 
 def _gaps(
-    batch: Sequence[Question], texts: Texts, queries: Iterable[Query], config: ExpansionConfig
+    batch: Sequence[Question],
+    texts: Texts,
+    clauses: Mapping[str, Mapping[str, Sequence[Clause]]],
+    config: ExpansionConfig,
 ) -> dict[str, int]:
-    """Report and count questions that are not expanded as the others are."""
+    """Report and count questions that are not expanded as the others are.
+
+    Args:
+        batch: The questions.
+        texts: Their texts.
+        clauses: What each generator's texts add to a question.
+        config: Settings.
+    """
     there = {text.generator for of_question in texts.values() for text in of_question}
+    gaps: dict[str, list[str]] = {
+        "without_texts": [], "with_texts_that_add_nothing": [], "lacking_a_generator": [],
+    }  # fmt: skip
+    for question in batch:
+        wanted = set(config_of(question.type, config).generators) or there
+        adding = {name for name, found in clauses[question.id].items() if found}
+        if not texts[question.id]:
+            gaps["without_texts"].append(question.id)
+        elif not adding:
+            gaps["with_texts_that_add_nothing"].append(question.id)
+        elif wanted - adding:
+            gaps["lacking_a_generator"].append(question.id)
+    return {what: _reported(what, ids, batch) for what, ids in gaps.items()}
 
-    def lacks(question: Question) -> bool:
-        used = set(config_of(question.type, config).generators) or there
-        return bool(used.difference(text.generator for text in texts[question.id]))
 
-    empty = {query.question_id for query in queries if not query.clauses}
-    gaps = {
-        "without_texts": [q.id for q in batch if not texts[q.id]],
-        "lacking_a_generator": [q.id for q in batch if texts[q.id] and lacks(q)],
-        "with_an_empty_query": [q.id for q in batch if q.id in empty],
-    }
-    for what, ids in gaps.items():
-        if ids:
-            which = what.replace("_", " ")
-            log.warning("%d of %d questions %s (first: %s)", len(ids), len(batch), which, ids[0])
-    return {what: len(ids) for what, ids in gaps.items()}
+def _empty(batch: Sequence[Question], queries: Iterable[Query]) -> dict[str, int]:
+    """Report and count questions that ask for nothing."""
+    ids = list(dict.fromkeys(query.question_id for query in queries if not query.clauses))
+    what = "with_an_empty_query"
+    return {what: _reported(what, ids, batch)}
+
+
+def _reported(what: str, ids: Sequence[str], batch: Sequence[Question]) -> int:
+    if ids:
+        which = what.replace("_", " ")
+        log.warning("%d of %d questions %s (first: %s)", len(ids), len(batch), which, ids[0])
+    return len(ids)

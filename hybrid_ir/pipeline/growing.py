@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,8 +9,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 
-from hybrid_ir.errors import InputError
-from hybrid_ir.files import refuse_to_write, remove, writing
+from hybrid_ir.files import locked, refuse_to_write, remove, writing
 from hybrid_ir.trec import completed
 
 
@@ -46,11 +44,7 @@ def growing_run(path: Path, key: str) -> Iterator[tuple[TextIOWrapper, set[str]]
 def _locked(partial: Path, path: Path) -> Iterator[TextIOWrapper]:
     """Open a file for appending, for this process alone."""
     while True:
-        with partial.open("a", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise InputError(f"{path}: another process is writing it: wait for it") from error
+        with locked(partial, path) as file:
             # whoever held the lock before may have moved the file to its place in the meantime
             if partial.exists() and os.path.samestat(os.fstat(file.fileno()), partial.stat()):
                 yield file

@@ -156,6 +156,8 @@ def _queries(
     if config.fields:
         raise InputError("field weights go with questions; a query's clauses name their own fields")
     wanted = list(read_jsonl(queries, Query))
+    if not wanted:
+        raise InputError(f"{queries}: has no queries")
     _refuse_apart(queries, wanted)
     return ("queries", queries), wanted
 

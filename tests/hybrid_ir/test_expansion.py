@@ -238,8 +238,9 @@ def test_entities_by_question_and_text():
         ),
         (["source=entitis"], ["expected one of ['entities', 'mentions', 'text']"]),
         (["by_type.lst.repeat=4"], ["some of yesno, factoid, list, summary, got lst"]),
-        (["by_type.list.repet=4"], ["'repet'", "Did you mean: 'repeat'?"]),
-        (["by_type.list.source=txt"], ["by_type: Invalid value 'txt'"]),
+        (["by_type.list.repet=4"], ["'by_type.list.repet'; did you mean 'by_type.list.repeat'?"]),
+        (["by_type.list.source=txt"], ["by_type.list.source: Invalid value 'txt'"]),
+        (["entities.labels=[GENE]"], ["entities: expected no settings unless source,"]),
         (["repet=4"], ["unknown key 'repet'; did you mean 'repeat'?"]),
     ],
 )

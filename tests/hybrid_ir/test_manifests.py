@@ -1,4 +1,7 @@
 import os
+import subprocess
+import sys
+import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -187,3 +190,32 @@ def test_changed_files_are_named(tmp_path):
     (folder / "new").write_text("")
     assert changed_files(folder, manifest, verify=False) == {"longer", "lost", "new"}
     assert changed_files(folder, manifest, verify=True) == {"longer", "lost", "new", "other"}
+
+
+def test_two_processes_never_make_one_artefact_at_once(stage, output):
+    other = textwrap.dedent(
+        """
+        import sys, time
+        from pathlib import Path
+        from hybrid_ir.files import alone
+        with alone(Path(sys.argv[1])):
+            print("in", flush=True)
+            sys.stdin.readline()
+        """
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", other, output], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        with pytest.raises(InputError, match="another process is writing it"):
+            made(stage, output)
+        process.communicate(b"\n")
+    assert made(stage, output)
+    assert not list(output.parent.glob(".*.lock"))
+
+
+def test_a_pipe_is_refused_since_it_can_be_read_only_once(stage, output, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="pipe: expected a file or folder, it is a pipe"):
+        made(replace(stage, inputs={"source": pipe}), output)

@@ -8,6 +8,7 @@ import pytest
 from generation.pseudo_documents import PseudoConfig
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.config import load_config
+from hybrid_ir.entities.tagging import EntityConfig
 from hybrid_ir.errors import IncompleteError, InputError
 from hybrid_ir.expansion import Change, ExpansionConfig
 from hybrid_ir.files import read_jsonl
@@ -211,3 +212,10 @@ def test_what_expanded_queries_cannot_have_is_refused_before_anything_is_paid_fo
     for part in ("search.fields", "index.fields", "search.rm3", "expand.generators"):
         assert f"{part}: expected" in str(refused.value)
     assert "some of expert, abstract, got ('expret',)" in str(refused.value)
+
+
+def test_a_missing_model_of_entities_is_found_out_before_any_work(config, mini):
+    sets = ExpansionConfig(source="entities", entities=EntityConfig(models=("nowhere",)))
+    with pytest.raises(InputError, match="nowhere"):
+        chain.run(replace(with_texts(config, mini), expand=sets))
+    assert not config.work.exists()

@@ -77,7 +77,8 @@ def test_queries_stand_in_the_order_of_the_questions_and_are_counted(questions, 
     del manifest.info["seconds"]
     assert manifest.info == {
         "questions": 3, "queries": 3, "of_other_questions": 0,
-        "without_texts": 0, "lacking_a_generator": 0, "with_an_empty_query": 0,
+        "without_texts": 0, "with_texts_that_add_nothing": 0, "with_an_empty_query": 0,
+        "lacking_a_generator": 1,  # nothing is named in the second question's text of a
     }  # fmt: skip
     tagged = list(read_jsonl(output.with_name("queries.entities.jsonl"), Tagged))
     assert [(text.question_id, text.generator) for text in tagged] == [
@@ -152,8 +153,8 @@ def test_settings_that_change_no_entity_make_nothing_anew(questions, pseudo, out
     assert times(output) == before
     whole = replace(SETS, source="text")
     first = expand(questions, [pseudo], output, whole)
-    other = replace(whole, entities=EntityConfig(labels=("DISEASE",)))
-    assert expand(questions, [pseudo], output, other) == first
+    assert expand(questions, [pseudo], output, whole) == first
+    assert "entities" not in first.inputs
 
 
 def test_a_damaged_artefact_is_made_anew(questions, pseudo, output):
@@ -167,11 +168,11 @@ def test_a_damaged_artefact_is_made_anew(questions, pseudo, output):
 def test_gaps_are_reported_and_counted(questions, pseudo, output, caplog):
     write_jsonl(pseudo, written(*TEXTS[:3]))
     manifest = expand(questions, [pseudo], output, replace(SETS, repeat=0.0))
-    counts = [manifest.info[name] for name in ("without_texts", "lacking_a_generator")]
-    assert counts == [1, 1]
-    assert manifest.info["with_an_empty_query"] == 2  # of the second: no entity in its text of a
+    nothing = "with_texts_that_add_nothing"  # the second: no entity in its text of a
+    assert [manifest.info[name] for name in ("without_texts", nothing)] == [1, 1]
+    assert (manifest.info["lacking_a_generator"], manifest.info["with_an_empty_query"]) == (0, 2)
     assert f"1 of 3 questions without texts (first: {IDS[2]})" in caplog.text
-    assert f"1 of 3 questions lacking a generator (first: {IDS[1]})" in caplog.text
+    assert f"1 of 3 questions with texts that add nothing (first: {IDS[1]})" in caplog.text
     assert f"2 of 3 questions with an empty query (first: {IDS[1]})" in caplog.text
     assert "of 6 texts have no entity" in caplog.text
     assert [query.question_id for query in read_jsonl(output, Query)] == IDS
@@ -181,13 +182,13 @@ def test_only_the_generators_used_are_missed(questions, pseudo, output):
     write_jsonl(pseudo, written(*TEXTS[:3], TEXTS[5]))  # the second lacks b, the third a
 
     def lacking(**settings):
-        return expand(questions, [pseudo], output, replace(SETS, **settings)).info[
-            "lacking_a_generator"
-        ]
+        config = replace(SETS, source="text", **settings)
+        info = expand(questions, [pseudo], output, config).info
+        return info["lacking_a_generator"], info["with_texts_that_add_nothing"]
 
-    assert lacking() == 2
-    assert lacking(generators=("a",)) == 1
-    assert lacking(generators=("a",), by_type={"factoid": Change(generators=("b",))}) == 0
+    assert lacking() == (2, 0)
+    assert lacking(generators=("a",)) == (0, 1)
+    assert lacking(generators=("a",), by_type={"factoid": Change(generators=("b",))}) == (0, 0)
 
 
 def test_texts_of_other_questions_are_left_out_and_counted(questions, pseudo, output, caplog):
@@ -216,10 +217,10 @@ def test_everything_wrong_with_texts_is_said_at_once(questions, pseudo, output, 
         "these pseudo-documents cannot be used:",
         f"  {more}:1: question {IDS[0]} has sample 0 of 'b' twice (first in {pseudo}:2):"
         " leave one out",
-        f"  {more}:2: question {IDS[2]}: expected the name of a generator, got ''",
+        f"  {more}:2: question {IDS[2]}: expected a generator's name, got ''",
         f"  {more}:3: question {IDS[2]}: expected a weight from 0 to 1, got 2.0",
     ]
-    assert not output.parent.exists()
+    assert not [*output.parent.iterdir()]
 
 
 def test_a_file_given_twice_does_not_fill_the_screen(questions, pseudo, output):
@@ -261,7 +262,7 @@ def test_unknown_generators_are_refused(questions, pseudo, output):
     with pytest.raises(InputError, match="generators: expected some of a, b, got A, c"):
         expand(questions, [pseudo], output, config)
     pseudo.write_text("")
-    with pytest.raises(InputError, match=r"expected none \(there are no texts\), got A, a, c"):
+    with pytest.raises(InputError, match=r"pseudo\.jsonl: has no texts"):
         expand(questions, [pseudo], output, config)
     assert not output.exists()
 
@@ -317,3 +318,18 @@ def test_half_surrogates_are_told_and_leave_no_queries(questions, pseudo, output
     pseudo.write_text(line[:-1] + ', "text": "\\ud800 aspirin"}\n')
     with pytest.raises(InputError, match=r"pseudo\.jsonl:1: not a PseudoDocument"):
         expand(questions, [pseudo], output, SETS)
+
+
+def test_texts_that_weigh_nothing_or_are_blank_are_counted(questions, pseudo, output):
+    whole = replace(SETS, source="text", generators=("a",))
+    write_jsonl(pseudo, written(*TEXTS[:1], weight=0.0) + written((1, "a", "  ")))
+    assert expand(questions, [pseudo], output, whole).info["with_texts_that_add_nothing"] == 2
+
+
+def test_a_file_that_is_not_ours_is_not_overwritten(questions, pseudo, output):
+    mine = output.with_name("queries.entities.jsonl")
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("precious")
+    with pytest.raises(InputError, match=r"queries\.entities\.jsonl: would be overwritten"):
+        expand(questions, [pseudo], output, SETS)
+    assert mine.read_text() == "precious"
