@@ -13,12 +13,14 @@ only strings, numbers and plain containers are taken. The same input always make
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
-from lexicon_rules import disease_label, drug_label, gene_spellings, spellings
+from lexicon_rules import disease_label, drug_label, gene_spellings, heading_label, spellings
 from lexicon_sources import (
     Named,
     find_wheel,
@@ -32,6 +34,9 @@ from lexicon_words import read_words
 from hybrid_ir.entities.lexicon_file import Concept, write_lexicon
 from hybrid_ir.entities.tokens import key_of
 from hybrid_ir.errors import InputError
+
+_PLURAL = re.compile(r"[a-z]{5,}[^\Wsui\d]s\Z")
+"""Headings stand in the plural (``Kinases``), proteins in texts in the singular, too."""
 
 Row = tuple[str, str, str | None]
 """Key, label, MeSH id."""
@@ -65,13 +70,14 @@ def build(wheels: Path, genes: Path) -> list[Concept]:
     """
     headings = list(read_headings(find_wheel(wheels, "mesh")))
     ids = {one.names[0].lower(): one.mesh_id for one in headings}
+    drug_name_label = partial(drug_label, headings=ids.keys())
     headings_only = read_words().all("MESH")
     rows: dict[str, tuple[str, str | None]] = {}
     for key, label, mesh_id in (
         *_added(ids),
         *_taken(read_diseases(find_wheel(wheels, "medical")), disease_label, ids),
-        *_taken(_free(read_drugs(find_wheel(wheels, "drug"))), drug_label, ids),
-        *_taken(headings, lambda _: "MESH", ids),
+        *_taken(_free(read_drugs(find_wheel(wheels, "drug"))), drug_name_label, ids),
+        *_taken(headings, heading_label, ids),
         *_symbols(read_genes(genes)),
     ):
         rows.setdefault(key, ("MESH" if key in headings_only else label, mesh_id))
@@ -92,17 +98,22 @@ def _added(ids: Mapping[str, str | None]) -> Iterator[Row]:
         ("DISEASE", words.under_headings("DISEASE")),
         ("CHEMICAL", words.under_headings("CHEMICAL")),
         ("DISEASE", harmed),
+        ("GENE", words.under_headings("GENE")),
+        (
+            "MESH",
+            {heading: one for heading, one in words.under_headings("MESH").items() if heading},
+        ),
     )
-    unknown = [one for _, table in tables for one in table if one.lower() not in ids]
+    unknown = [one for _, table in tables for one in table if one and one.lower() not in ids]
     if unknown:
         raise InputError.of_all("expected MeSH headings in lexicon_words.tsv:", unknown)
     for label, table in tables:
         for heading, names in table.items():
-            yield from ((key_of(name), label, ids[heading.lower()]) for name in names)
+            yield from ((key_of(name), label, ids.get(heading.lower())) for name in names)
 
 
 def _taken(
-    concepts: Iterable[Named], label_of: Callable[[Named], str], ids: Mapping[str, str | None]
+    concepts: Iterable[Named], label_of: Callable[[Named, str], str], ids: Mapping[str, str | None]
 ) -> Iterator[Row]:
     """Give the names of a source.
 
@@ -110,11 +121,14 @@ def _taken(
     in four diseases and two in five drugs.
     """
     for concept in concepts:
-        label = label_of(concept)
         known = (ids[name.lower()] for name in concept.names if name.lower() in ids)
         mesh_id = next(known, None)
         for name in concept.names:
-            yield from ((key, label, mesh_id) for key in spellings(name))
+            label = label_of(concept, name)
+            for key in spellings(name):
+                yield key, label, mesh_id
+                if label == "GENE" and _PLURAL.match(key):
+                    yield key[:-1], label, mesh_id
 
 
 def _free(drugs: Iterable[Named]) -> Iterator[Named]:

@@ -27,13 +27,15 @@ WHEELS = {
 class Named:
     """A concept of a source: its names, in the source's spelling, and what the source says of it.
 
-    ``trees`` are MeSH tree numbers; ``sources`` the sources that know it, where the source tells.
+    ``trees`` are MeSH tree numbers; ``sources`` the sources that know it, where the source tells;
+    ``formula`` tells whether a chemical formula is given.
     """
 
     mesh_id: str | None
     names: tuple[str, ...]
     trees: tuple[str, ...] = ()
     sources: frozenset[str] = frozenset()
+    formula: bool = False
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -113,6 +115,7 @@ def _concepts(dictionary: dict[str, dict[str, Any]], kind: str) -> Iterator[Name
             (data.get("name", canonical), *names[canonical]),
             tuple(data.get("mesh_tree", ())),
             sources,
+            bool(data.get("formula")),
         )
 
 

@@ -9,7 +9,18 @@ from typing import Literal, get_args
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import read_lines
 
-Kind = Literal["DISEASE", "CHEMICAL", "PLACE", "HARM", "MESH", "LEFT_OUT", "WORD"]
+Kind = Literal[
+    "DISEASE",
+    "CHEMICAL",
+    "GENE",
+    "PLACE",
+    "HARM",
+    "MESH",
+    "LEFT_OUT",
+    "WORD",
+    "NO_GENE",
+    "NO_CAPITAL",
+]
 FILE = Path(__file__).with_name("lexicon_words.tsv")
 
 

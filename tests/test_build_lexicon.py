@@ -38,17 +38,31 @@ DRUGS = {
     "drug_variant_to_canonical": {
         "aspirin": ["aspirin"],
         "kinase x": ["kinase x"],
+        "xylokinases": ["kinase x"],
         "wikidrug": ["wikidrug"],
         "bankdrug": ["bankdrug"],
+        "human acid bankase": ["bankdrug"],
+        "bankase, human acid": ["bankdrug"],
+        "aspergillus flavus": ["aspergillus flavus"],
+        "mucor racemosus": ["mucor racemosus"],
+        "interferon gamma": ["interferon gamma"],
+        "olive oil": ["olive oil"],
+        "silver salt": ["silver salt"],
     },
     "drug_canonical_to_data": {
         "aspirin": {"mesh_id": "D7", "mesh_tree": ["D02.455"], "name": "Aspirin"},
         "kinase x": {"mesh_id": "D8", "mesh_tree": ["D08.811"], "name": "Kinase X"},
         "wikidrug": {"wikipedia_url": "there", "name": "Wikidrug"},
         "bankdrug": {"drugbank_id": "DB1", "name": "Bankdrug"},
+        "aspergillus flavus": {"drugbank_id": "DB2", "name": "Aspergillus flavus"},
+        "mucor racemosus": {"drugbank_id": "DB3", "name": "Mucor racemosus"},
+        "interferon gamma": {"drugbank_id": "DB4", "name": "Interferon gamma"},
+        "olive oil": {"drugbank_id": "DB5", "name": "Olive oil"},
+        "silver salt": {"drugbank_id": "DB6", "name": "Silver salt", "formula": "Ag"},
     },
 }
 GENES = "GeneID\ttype\tsymbol\n1\tsymbol\tTP53\n1\tsynonym\tSET\n2\tsymbol\tAKT\n3\tsymbol\tLOC12\n"
+GENES += "4\tsymbol\tMRI\n5\tsymbol\tAPRIL\n"
 
 
 def wheel(folder, name, member, content):
@@ -66,6 +80,7 @@ def sources(folder, diseases=None):
         packed = bz2.compress(dictionary or pickle.dumps(DISEASES))
         wheel(folder, name, f"{kind}_ner_dictionary.pkl.bz2", packed)
     rows = [*HEADINGS, "Lung Neoplasms", "Aspirin", "Kinase X", "Libraries, Digital"]
+    rows += ["Aspergillus flavus", "Olive oil", "Silver salt"]
     table = "id,scheme,subject\n" + "".join(
         f'https://id.nlm.nih.gov/mesh/D{number:06},MeSH,"{heading}"\n'
         for number, heading in enumerate(rows)
@@ -102,12 +117,21 @@ def test_sources_become_concepts(tmp_path):
     assert lung in concepts
     assert named["aspirin"] == ("CHEMICAL", ids["Aspirin"])
     assert named["kinase x"] == ("GENE", ids["Kinase X"])
+    assert named["xylokinases"] == named["xylokinase"] == ("GENE", ids["Kinase X"])
     assert named["bankdrug"] == ("CHEMICAL", None)
     assert named["digital libraries"] == ("MESH", ids["Libraries, Digital"])
     assert named["animal migration"] == ("MESH", None)
     assert named["nephrotoxicity"] == ("DISEASE", ids["Kidney Diseases"])
     assert named["renal toxicity"] == ("DISEASE", ids["Kidney Diseases"])
     assert named["AKT"] == named["Akt"] == named["tp53"] == ("GENE", None)
+    # what DrugBank alone knows: proteins and species by their names, a heading of another tree
+    assert named["human acid bankase"] == ("GENE", None)
+    assert named["aspergillus flavus"] == ("MESH", ids["Aspergillus flavus"])
+    assert named["mucor racemosus"] == ("MESH", None)
+    assert named["olive oil"] == ("CHEMICAL", ids["Olive oil"])
+    assert named["silver salt"] == ("CHEMICAL", ids["Silver salt"])
+    assert named["APRIL"] == ("GENE", None)
+    assert not {"MRI", "Mri", "April"} & named.keys()
     # known to Wikipedia alone; everyday words; numbered loci
     assert not {"wikidrug", "goals", "SET", "Set", "loc12"} & named.keys()
 

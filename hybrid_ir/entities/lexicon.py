@@ -1,10 +1,11 @@
 """The embedded tagger: names from a lexicon, found by longest match, in plain Python.
 
 It needs no download and no model: diseases, chemicals, genes and other MeSH headings, with their
-MeSH ids (``data/ATTRIBUTION.md`` names the sources). Three rules find more than is listed:
+MeSH ids (``data/ATTRIBUTION.md`` names the sources). Four rules find more than is listed:
 
 - an adjective of place or course before a disease belongs to it (``cholestatic hepatitis``);
 - capitals with a number are a chemical in development (``CB 3717``, ``LY274614``);
+- a syndrome or disease with a name before it is one (``Bow Hunter's syndrome``);
 - a short form that the text introduces means what its long form means, in all of the text: give a
   whole abstract as one text rather than its sentences.
 """
@@ -23,6 +24,7 @@ from typing import TypeAlias
 from hybrid_ir.entities.codes import CHEMICAL, find_codes
 from hybrid_ir.entities.lexicon_file import Concept, read_lexicon
 from hybrid_ir.entities.matching import Matcher, Named
+from hybrid_ir.entities.named_after import DISEASE, find_named_after
 from hybrid_ir.entities.short_forms import ShortForm, find_short_forms
 from hybrid_ir.entities.tokens import key_of, tokenise
 from hybrid_ir.records import Entity
@@ -47,6 +49,8 @@ _OF_GENES = re.compile(
     r"\b(?:proteins?|receptors?|factors?|genes?|ligand|homolog|homologue|channel|transporter"
     r"|transcript|subunit|antigen|(?!disease|release|increase|decrease|database)\w{4,}ase)\b"
 )
+_LISTED: Named = ("", None)
+"""The meaning of a short form of an unlisted gene: what the lexicon says of the symbol."""
 
 Known: TypeAlias = dict[int, tuple[int, Named | None]]
 Meanings: TypeAlias = dict[str, list[tuple[int, Named | None]]]
@@ -65,7 +69,7 @@ class LexiconTagger:
         """Index concepts; where two have a variant, the later one takes it."""
         self.identity = identity
         self._matcher = Matcher(concepts)
-        self.labels = self._matcher.labels | {CHEMICAL[0]}
+        self.labels = self._matcher.labels | {CHEMICAL[0], DISEASE[0]}
 
     def tag(self, texts: Iterable[str]) -> Iterator[tuple[Entity, ...]]:
         """Find the entities of each text, from left to right; they do not overlap.
@@ -76,11 +80,11 @@ class LexiconTagger:
 
     def _tag(self, text: str) -> tuple[Entity, ...]:
         forms, spans = tokenise(text)
-        codes = find_codes(forms, spans)
-        matches = self._matcher.matches(forms, {}, codes)
+        guessed = find_named_after(text, forms, spans) | find_codes(forms, spans)
+        matches = self._matcher.matches(forms, {}, guessed)
         if ("(" in text or "[" in text) and (meanings := _meanings(text, spans, matches)):
             known = _mentions(forms, spans, meanings)
-            matches = self._matcher.matches(forms, known, codes)
+            matches = self._matcher.matches(forms, known, guessed)
         found = []
         for first, after, (label, mesh_id) in matches:
             start, end = spans[first][0], spans[after - 1][1]
@@ -94,14 +98,15 @@ def _meanings(
     """Give what the short forms of a text mean, by their keys and from where on.
 
     The first meaning of a short form holds from the text's beginning, another one from where it is
-    introduced. None where the long form is no entity: then the short form is none, either.
+    introduced. None where the long form is no entity: then the short form is none, either, unless
+    the words say that it is a gene's symbol.
     """
     ends = {spans[after - 1][1]: (spans[first][0], named) for first, after, named in matches}
     meanings: Meanings = {}
     for short in sorted(find_short_forms(text), key=lambda one: one.place):
         named = _meaning(text, short, *ends.get(short.end, (0, None)))
         if named is None and _OF_GENES.search(text, short.start, short.end):
-            continue  # an unlisted long form of a gene: the lexicon may know the symbol
+            named = _LISTED
         key = key_of(short.short)
         if key[-1] == "s" and key[-2:-1].isupper():
             key = key[:-1]
@@ -143,8 +148,9 @@ def _mentions(forms: list[str], spans: list[tuple[int, int]], meanings: Meanings
                 if key not in meanings and key.endswith("s"):
                     key = key[:-1]
                 if key in meanings:
-                    here = spans[position][0]
-                    known[position] = (after, _holding(meanings[key], here))
+                    named = _holding(meanings[key], spans[position][0])
+                    if named is not _LISTED:
+                        known[position] = (after, named)
                     break
     return known
 

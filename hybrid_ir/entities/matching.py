@@ -25,7 +25,7 @@ _BEFORE_DISEASES = frozenset((
     "valvular", "vascular", "venous", "ventricular", "viral",
 ))  # fmt: skip
 """Words of place and course that belong to the disease they stand before."""
-_SINGLE, _LONG = 1, 2
+_SINGLE, _LONG, _PLACE = 1, 2, 4
 
 
 class Matcher:
@@ -36,8 +36,8 @@ class Matcher:
         self._entries: dict[str, Named] = {}
         for one in concepts:
             self._entries.update(dict.fromkeys(one.variants, (one.label, one.mesh_id)))
-        self._begins: dict[str, int] = dict.fromkeys(_BEFORE_DISEASES, _LONG)
-        """First tokens of variants, in lower case -> whether one ends or goes on there, or both."""
+        self._begins: dict[str, int] = dict.fromkeys(_BEFORE_DISEASES, _PLACE)
+        """First tokens of variants, in lower case -> whether one ends or goes on there; places."""
         self._longest: dict[str, int] = {}
         """Their first two tokens in lower case -> most tokens of a variant that begins so."""
         self._index()
@@ -83,7 +83,7 @@ class Matcher:
                 continue
             kind = begins.get(word)
             if kind is None and word[-1] == "s":
-                kind = begins.get(word[:-1])
+                kind = begins.get(word[:-1], 0) & ~_PLACE
             found = self._match(forms, lowered, position, kind, chains) if kind else None
             if guessed and position in guessed and (not found or found[0] < guessed[position][0]):
                 found = guessed[position]
@@ -105,7 +105,7 @@ class Matcher:
         chains: dict[int, Match | None],
     ) -> Match | None:
         found = None
-        if lowered[position] in _BEFORE_DISEASES:
+        if kind & _PLACE:
             if position not in chains:
                 self._fill_chain(forms, lowered, position, chains)
             found = chains[position]

@@ -1,6 +1,7 @@
 """The lexicon tagger: what it finds with a lexicon made by hand, and with the one it comes with."""
 
 import gzip
+import time
 
 import pytest
 from hypothesis import given
@@ -93,9 +94,75 @@ def test_a_place_before_a_disease_belongs_to_it(tagger):
     assert found(tagger, "fatal failure") == [("failure", "DISEASE", "D1")]
 
 
+def test_a_chain_of_places_belongs_to_the_disease_at_its_end(tagger):
+    text = "cardiac hepatic failure"
+    assert found(tagger, text) == [(text, "DISEASE", "D1")]
+    assert found(tagger, "cardiac hepatic levodopa cardiac") == [("levodopa", "CHEMICAL", "D4")]
+
+
+@pytest.mark.parametrize(
+    ("text", "diseases"),
+    [
+        ("Cardiac failure is " + "cardiac " * 1000, 1),
+        ("cardiac " * 20_000 + "failure", 1),
+        (("cardiac " * 900 + ". ") * 20, 0),
+    ],
+    ids=["one chain", "a disease at its end", "many chains"],
+)
+def test_long_chains_of_places_are_walked_once(tagger, text, diseases):
+    start = time.process_time()
+    assert len(found(tagger, text)) == diseases
+    assert time.process_time() - start < 2  # each place from each place would be 10 ** 8 steps
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("the Bow Hunter's syndrome", "Bow Hunter's syndrome"),
+        ("in Mowat-Wilson syndrome.", "Mowat-Wilson syndrome"),
+        ("Mowat-Wilson syndrome is", "Mowat-Wilson syndrome"),
+        ("It ends. Mowat-Wilson syndrome is", "Mowat-Wilson syndrome"),
+        ("with Hepatitis Blount disease", "Hepatitis Blount disease"),
+    ],
+)
+def test_a_name_before_syndrome_or_disease_makes_one(tagger, text, name):
+    assert found(tagger, text) == [(name, "DISEASE", None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rare disease",
+        "Well. This syndrome",
+        "In such a disease",
+        "as With disease",
+        "the DNA disease",
+    ],
+)
+def test_other_words_before_syndrome_or_disease_make_none(tagger, text):
+    assert found(tagger, text) == []
+
+
+def test_the_lexicon_knows_better_than_the_rule_of_names(tagger):
+    assert found(tagger, "in Parkinson's disease") == [("Parkinson's disease", "DISEASE", "D5")]
+
+
 @pytest.mark.parametrize("code", ["CB 3717", "LY274614", "SM-5887", "MK-801"])
 def test_letters_with_a_number_are_a_chemical(tagger, code):
     assert found(tagger, f"with {code}, which") == [(code, "CHEMICAL", None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("PMC1234567", "PMID 123456", "GSE12345", "SRR1234567", "OMIM 123456", "MIM 158900"),
+        *("NCT01234567", "ISRCTN 123456", "EORTC 22881", "DOI 101", "ATCC 25922", "HEK293"),
+        *("TABLE 123", "FIG 123", "ISO 9001", "CPT 99213", "WHO 123", "BMI 300", "DSM 500"),
+        *("ICD 100", "CYP450", "LINC00339", "THE 300"),
+    ],
+)
+def test_databases_trials_parts_measures_and_bodies_are_no_chemicals(tagger, text):
+    assert found(tagger, f"see {text}.") == []
 
 
 @pytest.mark.parametrize("text", ["WHO 2016", "in 3717", "CB 37", "cb 3717", "CB. 3717", "MG 250"])
@@ -106,7 +173,7 @@ def test_years_and_doses_are_no_chemicals(tagger, text):
 def test_the_lexicon_knows_better_than_the_rule_of_letters_with_a_number():
     tagger = LexiconTagger([Concept("GENE", None, ("cd138",))], "")
     assert found(tagger, "CD138") == [("CD138", "GENE", None)]
-    assert tagger.labels == {"GENE", "CHEMICAL"}
+    assert tagger.labels == {"GENE", "CHEMICAL", "DISEASE"}
 
 
 def test_short_forms_mean_what_their_long_forms_mean(tagger):
@@ -129,6 +196,49 @@ def test_short_forms_mean_what_their_long_forms_mean(tagger):
 def test_a_short_form_of_something_else_is_no_entity(tagger):
     assert found(tagger, "CAT") == [("CAT", "GENE", None)]
     assert found(tagger, "computed axial tomography (CAT); CAT") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("acute heart failure (AHF)", ("AHF", "DISEASE", "D1")),
+        ("the chronic heart failure (CHF)", ("CHF", "DISEASE", "D1")),
+        ("methyl levodopa (ML)", ("ML", "CHEMICAL", None)),
+        ("aspirin, digoxin and levodopa (ADL)", ("ADL", "CHEMICAL", None)),
+        ("pump heart failure (PHF)", ("PHF", "DISEASE", None)),
+    ],
+)
+def test_a_short_form_has_the_id_of_an_entity_that_is_its_whole_long_form(tagger, text, short):
+    assert found(tagger, text)[-1] == short
+
+
+@pytest.mark.parametrize("text", ["cost of failure (COF)", "partial seizures (PS)"])
+def test_a_short_form_of_more_than_an_entity_may_be_none(tagger, text):
+    assert len(found(tagger, f"{text}, COF, PS")) == 1
+
+
+def test_each_meaning_of_a_short_form_holds_from_its_own_introduction():
+    tagger = LexiconTagger(
+        [Concept("DISEASE", "D1", ("heart failure",)), Concept("CHEMICAL", "D2", ("hexyl fat",))],
+        "",
+    )
+    text = "HF. Heart failure (HF), HF. Hexyl fat (HF), HF. High fever (HF), HF."
+    assert [one[1] for one in found(tagger, text) if one[0] == "HF"] == [
+        *("DISEASE", "DISEASE", "DISEASE"),
+        *("CHEMICAL", "CHEMICAL"),
+    ]
+
+
+def test_a_symbol_stays_a_gene_where_its_unlisted_long_form_says_so(tagger):
+    assert found(tagger, "tumor protein 53 (TP53), TP53")[-1] == ("TP53", "GENE", None)
+    assert found(tagger, "catalase protein (CAT), CAT")[-1] == ("CAT", "GENE", None)
+
+
+def test_the_plural_of_a_short_form_introduces_the_singular(tagger):
+    assert found(tagger, "heart failures (HFs), HF")[1:] == [
+        ("HFs", "DISEASE", "D1"),
+        ("HF", "DISEASE", "D1"),
+    ]
 
 
 def test_short_forms_are_forgotten_with_their_text(tagger):
@@ -179,6 +289,7 @@ def check_offsets(tagger, texts):
             end = entity.end
 
 
+GROWTH = "human epidermal growth factor receptor 2"
 REAL = [
     ("Is Parkinson's disease linked to LRRK2?", "Parkinson's disease", "DISEASE", "D010300"),
     ("Is Parkinson's disease linked to LRRK2?", "LRRK2", "GENE", None),
@@ -196,6 +307,27 @@ REAL = [
     ("Akt and p53 act", "p53", "GENE", None),
     ("SARS-CoV-2 spreads", "SARS-CoV-2", "MESH", "D000086402"),
     ("the schizophrenia of patients", "schizophrenia", "DISEASE", "D012559"),
+    ("AIDS kills", "AIDS", "DISEASE", "D000163"),
+    ("the Food and Drug Administration", "Food and Drug Administration", "MESH", "D014486"),
+    ("in Escherichia coli and", "Escherichia coli", "MESH", "D004926"),
+    ("yeast", "yeast", "MESH", "D015002"),
+    ("Fusarium oxysporum", "Fusarium oxysporum", "MESH", None),
+    ("human epidermal growth factor receptor 2 in", GROWTH, "GENE", None),
+    ("progranulin", "progranulin", "GENE", None),
+    ("acid alpha-glucosidase", "acid alpha-glucosidase", "GENE", None),
+    ("IFNγ", "IFNγ", "GENE", None),
+    ("factor VIII", "factor VIII", "GENE", "D005169"),
+    ("olive oil", "olive oil", "CHEMICAL", "D000069463"),
+    ("povidone", "povidone", "CHEMICAL", "D011205"),
+    ("ALS and COPD", "ALS", "DISEASE", "D000690"),
+    ("ALS and COPD", "COPD", "DISEASE", "D029424"),
+    ("AML", "AML", "DISEASE", "D015470"),
+    ("GTP", "GTP", "CHEMICAL", "D006160"),
+    ("Lupus Erythematosus", "Lupus Erythematosus", "DISEASE", "D008180"),
+    ("Cat eye syndrome", "Cat eye syndrome", "DISEASE", None),
+    ("What is Bow Hunter's syndrome?", "Bow Hunter's syndrome", "DISEASE", None),
+    ("haemoglobin", "haemoglobin", "GENE", "D006454"),
+    ("APRIL", "APRIL", "GENE", None),
 ]
 
 
@@ -210,6 +342,8 @@ def test_the_lexicon_of_the_package_knows_real_names(text, name, label, mesh_id)
         "What was the impact of the cat scan, and can all be set to rest?",
         "WHAT WAS THE IMPACT OF ALL THIS",
         "We hope that it is a great step for men of all kinds.",
+        "This leads to a lead that aids the aged in the other arm of Fig. 1 in April.",
+        "MRI, ICD-10, CSF, PCI, UTR, ROS, EMA, TAM, TAMs, Gal, Cal and NTI",
     ],
 )
 def test_everyday_words_are_no_entities(text):

@@ -34,6 +34,12 @@ def test_short_forms_and_their_long_forms(text, expected):
     assert pairs(text) == expected
 
 
+@pytest.mark.parametrize("text", ["heart failure (HF), HF", "in HF (heart failure)"])
+def test_a_short_form_says_where_it_stands(text):
+    (short,) = find_short_forms(text)
+    assert short.place == text.index("HF")
+
+
 @given(st.text(alphabet="aBc 1-()[];é'"))
 def test_long_forms_lie_in_the_text_and_are_longer(text):
     for short, long in pairs(text):
