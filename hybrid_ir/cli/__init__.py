@@ -22,6 +22,8 @@ from hybrid_ir.cli import (
     pubmed,
     retrieve,
     score,
+    train,
+    train_data,
 )
 from hybrid_ir.cli.arguments import part_settings
 from hybrid_ir.errors import IncompleteError, InputError
@@ -78,6 +80,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quiet", action="store_true", help="log warnings and errors only")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (pubmed, retrieve, generate, expand, cache, check, score, compare, convert):
+    for module in (
+        pubmed,
+        retrieve,
+        generate,
+        expand,
+        train,
+        train_data,
+        cache,
+        check,
+        score,
+        compare,
+        convert,
+    ):
         module.add_commands(commands)
     return parser

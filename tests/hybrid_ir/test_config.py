@@ -124,12 +124,16 @@ def test_the_configurations_in_the_repository_are_read(path, monkeypatch):
     from hybrid_ir.expansion import ExpansionConfig
     from hybrid_ir.pipeline.chain import RunConfig
     from hybrid_ir.pipeline.corpus_config import CorpusConfig
+    from training.data_config import TrainDataConfig
+    from training.settings import TrainConfig
 
     schemas = {
+        "cross_encoder": TrainConfig,
         "expand": ExpansionConfig,
         "quickstart": RunConfig,
         "generate": PseudoConfig,
         "synthetic": SyntheticConfig,
+        "train": TrainDataConfig,
         "pubmed": CorpusConfig,
     }
     monkeypatch.chdir(CONFIGS.parent)

@@ -1,0 +1,62 @@
+"""The folder of an unfinished training: what is killed goes on from it."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_ir.errors import InputError
+from hybrid_ir.files import remove, writing
+
+if TYPE_CHECKING:
+    from accelerate import PartialState
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def workplace(output: Path, key: str, state: PartialState) -> Iterator[Path]:
+    """Give the folder ``.NAME.partial`` beside an output; it is removed when the block ends well.
+
+    What lies there of another training (other settings, other inputs) is thrown away.
+
+    Args:
+        output: The model's folder.
+        key: Of the model that is made.
+        state: Which process this is; the first one makes the folder.
+
+    Raises:
+        InputError: another training of the same output is running.
+    """
+    folder = output.resolve().with_name(f".{output.resolve().name}.partial")
+    if not state.is_main_process:
+        state.wait_for_everyone()
+        yield folder
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(f"{output}: another training is writing it: wait for it") from error
+        _begin(folder, key)
+        state.wait_for_everyone()
+        yield folder
+        remove(folder)
+
+
+def _begin(folder: Path, key: str) -> None:
+    made_for = folder / "key"
+    if made_for.exists() and made_for.read_text() == key:
+        return
+    others = [path for path in folder.iterdir() if path.name != "lock"]
+    if others:
+        log.info("%s: is of other settings or inputs: beginning anew", folder)
+    for path in others:
+        remove(path)
+    with writing(made_for) as file:
+        file.write(key)
