@@ -20,7 +20,7 @@ quickstart: $(INSTALLED)
 	$(BIN)/hybrid-ir run --config configs/quickstart.yaml
 
 test: $(INSTALLED)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" -n auto --dist loadfile
 
 test-full: check
 	$(BIN)/pytest

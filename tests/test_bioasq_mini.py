@@ -39,6 +39,7 @@ def questions(path: Path) -> list[dict[str, object]]:
     return found["questions"]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_script_builds_just_these_bytes(shared, mini, tmp_path):
     result = build(shared, tmp_path)

@@ -67,6 +67,7 @@ def test_bce_teaches(settings, tmp_path, rows_of, save_rows):
     assert sum(seen[-8:]) / 8 < 0.35
 
 
+@pytest.mark.slow
 def test_what_is_up_to_date_is_not_trained_again(settings, tmp_path, caplog):
     trained(settings, "stage1.max_steps=2")
     before = (tmp_path / "model" / "model.safetensors").stat().st_mtime_ns
@@ -172,6 +173,7 @@ def test_a_loss_that_is_no_number_ends_the_training(settings, tmp_path, data):
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.slow
 def test_a_hub_model_that_is_not_here_is_named(settings):
     with pytest.raises(InputError, match=r"a hub name of an encoder.*got 'nobody/nothing'"):
         trained(settings, "model=nobody/nothing")

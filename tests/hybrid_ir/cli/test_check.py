@@ -158,6 +158,7 @@ def test_a_repair_never_writes_over_what_it_reads(tmp_path, batch, capsys):
     assert batch.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_where_the_official_program_died_validate_says_why_and_repair_cures_it(
     shared, tmp_path, capsys

@@ -32,6 +32,7 @@ def search(index, questions, output, **settings):
     return retrieval.search(index, questions, None, output, "BM25", SearchConfig(**settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", [0.0, 0.02, 0.1])
 def test_a_search_killed_at_any_moment_goes_on_and_ends_with_the_same_run(
     index, mini, tmp_path, moment

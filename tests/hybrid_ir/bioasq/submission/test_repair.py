@@ -342,6 +342,7 @@ def test_the_repaired_files_score_where_the_official_program_died(shared):
             assert len(line.split()) == {"A": 20, "B": 10}[phase]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_every_real_submission_becomes_readable(shared, tmp_path):
     paths = sorted((shared / "data/bioasq_submissions").rglob("*.json*"))
