@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_ir.errors import InputError
-from hybrid_ir.files import remove, writing
+from hybrid_ir.files import locked, remove, writing
 
 if TYPE_CHECKING:
     from accelerate import PartialState
@@ -38,11 +36,7 @@ def workplace(output: Path, key: str, state: PartialState) -> Iterator[Path]:
         yield folder
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(f"{output}: another training is writing it: wait for it") from error
+    with locked(folder / "lock", output):
         _begin(folder, key)
         state.wait_for_everyone()
         yield folder

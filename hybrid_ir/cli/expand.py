@@ -17,32 +17,23 @@ from hybrid_ir.cli.arguments import (
 def add_commands(commands: Commands) -> None:
     """Add entities and expand."""
     added = command(commands, "entities", entities, "find the biomedical entities of texts")
-    added.add_argument("--questions", type=Path, required=True, metavar="FILE", help="the batch")
-    added.add_argument(
-        "--pseudo",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="pseudo-documents: JSONL that generate pseudo writes",
-    )
-    added.add_argument("--output", type=Path, required=True, metavar="FILE")
-    add_verify(added)
+    _add_files(added, required=False)
     add_settings(added, "models=[lexicon,en_ner_bc5cdr_md]")
 
     added = command(commands, "expand", expand, "make queries of questions and pseudo-documents")
+    _add_files(added, required=True)
+    add_settings(added, "repeat=4")
+
+
+def _add_files(added: argparse.ArgumentParser, required: bool) -> None:
+    """Let a command take questions and, if they are not required, no pseudo-documents."""
     added.add_argument("--questions", type=Path, required=True, metavar="FILE", help="the batch")
     added.add_argument(
-        "--pseudo",
-        type=Path,
-        nargs="+",
-        required=True,
-        metavar="FILE",
+        "--pseudo", type=Path, nargs="+", default=[], required=required, metavar="FILE",
         help="pseudo-documents: JSONL that generate pseudo writes",
-    )
+    )  # fmt: skip
     added.add_argument("--output", type=Path, required=True, metavar="FILE")
     add_verify(added)
-    add_settings(added, "repeat=4")
 
 
 def entities(arguments: argparse.Namespace) -> int:
