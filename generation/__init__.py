@@ -11,4 +11,5 @@
 - ``pseudo_documents``  the requests for pseudo-documents; ``quality`` weighs what comes (by
   ``lexical`` and ``embedding`` vectors)
 - ``synthetic``         the requests for training pairs, and the pairs
+- ``listwise``          the requests for orders of passages; ``orders`` reads and mends them
 """

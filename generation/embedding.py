@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from generation.hub import fault_of_hub, first_line, snapshot_here, without_loading_bars
 from hybrid_ir.errors import InputError, refuse
+from hybrid_ir.hub import fault_of_hub, first_line, snapshot_here, without_loading_bars
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Gives texts as rows of length 1: shape (texts, dimensions)."""

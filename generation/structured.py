@@ -22,7 +22,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Mending = Literal["", "extracted", "repaired"]
 
 THINKING = re.compile(
-    r"\A\s*(?:<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|.*?</think(?:ing)?>)\s*",
+    r"\A\s*+(?:<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|.*?</think(?:ing)?>)\s*",
     re.DOTALL | re.IGNORECASE,
 )
 """What a reasoning model thought before it answered; up to the end where the thought has none.
@@ -176,8 +176,8 @@ def _end_of_json(text: str) -> int | None:
         return None
     try:
         return json.JSONDecoder().raw_decode(text)[1]
-    except json.JSONDecodeError:
-        pass  # broken: count brackets
+    except (ValueError, RecursionError):
+        pass  # broken, a number of thousands of digits, nested too deep: count brackets
     depth, quoted, escaped = 0, False, False
     for position, character in enumerate(text):
         if quoted:

@@ -14,10 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from generation.hub import fault_of_hub, first_line, without_loading_bars
 from generation.llm import ModelConfig
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import replacing
+from hybrid_ir.hub import fault_of_hub, first_line, without_loading_bars
 
 Untyped: TypeAlias = Any
 """Models, tokenizers and their settings carry no useful types."""

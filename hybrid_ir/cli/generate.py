@@ -21,7 +21,7 @@ def add_commands(commands: Commands) -> None:
 
     added = command(kinds, "pseudo", pseudo, "write pseudo-documents for the questions of a batch")
     added.add_argument("--questions", type=Path, required=True, metavar="FILE", help="the batch")
-    _add_asking(added)
+    add_asking(added)
 
     added = command(kinds, "synthetic", synthetic, "write the other half of training pairs")
     source = added.add_mutually_exclusive_group(required=True)
@@ -31,10 +31,11 @@ def add_commands(commands: Commands) -> None:
     source.add_argument(
         "--passages", type=Path, metavar="FILE", help="JSONL of documents: write questions"
     )
-    _add_asking(added)
+    add_asking(added)
 
 
-def _add_asking(added: argparse.ArgumentParser) -> None:
+def add_asking(added: argparse.ArgumentParser) -> None:
+    """Add what all commands share that ask language models."""
     added.add_argument("--output", type=Path, required=True, metavar="FILE")
     instead = added.add_mutually_exclusive_group()
     instead.add_argument(
@@ -61,7 +62,7 @@ def pseudo(arguments: argparse.Namespace) -> int:
 
     config = load_config(PseudoConfig, arguments.config, arguments.settings)
     refuse_overwriting(arguments.output, arguments.questions)
-    return _generate(
+    return generate(
         arguments,
         [arguments.questions],
         config.cache,
@@ -80,7 +81,7 @@ def synthetic(arguments: argparse.Namespace) -> int:
     config = load_config(SyntheticConfig, arguments.config, arguments.settings)
     given = (arguments.questions, arguments.passages)
     refuse_overwriting(arguments.output, *(path for path in given if path))
-    return _generate(
+    return generate(
         arguments,
         [path for path in given if path],
         config.cache,
@@ -89,7 +90,7 @@ def synthetic(arguments: argparse.Namespace) -> int:
     )
 
 
-def _generate(
+def generate(
     arguments: argparse.Namespace,
     inputs: list[Path],
     cache: Path | None,

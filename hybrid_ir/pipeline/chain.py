@@ -1,14 +1,17 @@
 """The whole way in one configuration: from documents and questions to scored submissions.
 
-    documents ── index ────────────────────────────────────────────┐
-    questions ─┬────────────────────────────────── search (BM25) ──┤
-               └─ pseudo ── (entities) ── expand ─ search (BM25LLM) ┴─ submit ── evaluate
+    documents ── index ───────────────────────────────────────────┐
+    questions ─┬──────────────────────────────── search (BM25) ───┼─ rerank ─┬─ submit ── evaluate
+               ├─ pseudo ── (entities) ── expand ─ search (BM25LLM) ┘    │    │
+    older gold ┴─ train-data ── train ───────────────────────────────┘    │
+                                              runs as they were searched ──┘
 
-Still to stand between search and submit: rerank, fuse; after submit: snippets, context, answer.
+Still to stand before submit: fuse; after it: snippets, context, answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -25,10 +28,18 @@ from hybrid_ir.files import remove
 from hybrid_ir.pipeline.evaluation import EvaluateConfig, batch_name, evaluate
 from hybrid_ir.pipeline.expansion import expand
 from hybrid_ir.pipeline.generation import pseudo
+from hybrid_ir.pipeline.rerank import rerank
 from hybrid_ir.pipeline.retrieval import SubmitConfig, index, search, submit
+from hybrid_ir.pipeline.training_data import Sources, train_data
+from hybrid_ir.rerank.settings import RerankConfig
 from hybrid_ir.retrieval.bm25 import SearchConfig
 from hybrid_ir.retrieval.fields import MESH
 from hybrid_ir.retrieval.index import IndexConfig
+from training.data_config import TrainDataConfig
+from training.settings import TrainConfig
+
+RERANKED = "/re-ranker"
+"""What the name of a run that was re-ranked adds, as in the papers."""
 
 Setting: TypeAlias = tuple[str, str, object, bool]
 """Name, what is expected, what came, whether it can be used."""
@@ -48,6 +59,12 @@ class RunConfig:
         pseudo: Settings of the pseudo-documents, or None for the run of the questions alone.
         expand: Settings of the queries made of them.
         search: Settings of both searches.
+        older: Golden files of older batches, to train on.
+        train_data: Settings of the training data.
+        train: Settings of the cross-encoder's training, or None for none; ``data`` and ``output``
+            stand in ``work``.
+        rerank: How every run is re-ranked, or None; the model that is trained here is named like
+            any other, by its folder.
         submit: Settings of the submissions.
         evaluate: Settings of the scoring.
     """
@@ -61,6 +78,10 @@ class RunConfig:
     pseudo: PseudoConfig | None = None
     expand: ExpansionConfig = field(default_factory=ExpansionConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
+    older: tuple[Path, ...] = ()
+    train_data: TrainDataConfig = field(default_factory=TrainDataConfig)
+    train: TrainConfig | None = None
+    rerank: RerankConfig | None = None
     submit: SubmitConfig = field(default_factory=SubmitConfig)
     evaluate: EvaluateConfig = field(default_factory=EvaluateConfig)
 
@@ -70,6 +91,8 @@ class RunConfig:
         settings: list[Setting] = [("name", "one word without a slash", repr(self.name), fine)]
         if self.pseudo:
             settings += _of_expansion(self, self.pseudo)
+        if self.train:
+            settings.append(("older", "golden files to train on", "none", bool(self.older)))
         refuse("the run", *settings)
 
 
@@ -89,37 +112,90 @@ def _of_expansion(config: RunConfig, pseudo: PseudoConfig) -> list[Setting]:
 def run(config: RunConfig, verify: bool = False) -> list[Scores]:
     """Go the whole way from documents to submissions and, with gold, to the scores of each run.
 
-    A run is submitted and scored as soon as it is there: where a language model fails, the run of
-    the questions alone is not lost.
+    A run is submitted and scored as soon as it is there: where a language model or a training
+    fails, the runs before it are not lost.
     """
     if config.gold:
         _refuse_other_batch(config.questions, config.gold)
     if config.pseudo and config.expand.needs_entities:
         open_tagger(config.expand.entities)  # find out now, not after paying, that there is none
+    if config.train:
+        from training.backbone import refuse_missing_packages
+
+        refuse_missing_packages(lora=config.train.lora.rank > 0)
     batch = batch_name(config.questions)
     save_config(config, config.work / f"{batch}.{config.name}.config.yaml")
     index(config.documents, config.work / "index", config.index, verify)
-    scores = [_finished(config, config.name, config.questions, None, verify)]
+    return [scores for name in _runs(config, verify) if (scores := _finished(config, name, verify))]
+
+
+def _runs(config: RunConfig, verify: bool) -> Iterator[str]:
+    """Make run after run, and give its name."""
+    names = [config.name]
+    _search(config, config.name, config.questions, None, verify)
+    yield config.name
     if config.pseudo:
-        name = f"{config.name}LLM"
-        queries = _expanded_queries(config, config.pseudo, name, verify)
-        scores.append(_finished(config, name, None, queries, verify))
-    return [scored for scored in scores if scored]
+        names.append(f"{config.name}LLM")
+        queries = _expanded_queries(config, config.pseudo, names[-1], verify)
+        _search(config, names[-1], None, queries, verify)
+        yield names[-1]
+    if config.train:
+        _trained(config, config.train, verify)
+    if config.rerank:
+        for name in names:
+            yield _reranked(config, config.rerank, name, verify)
 
 
-def _finished(
+def _search(
     config: RunConfig, name: str, questions: Path | None, queries: Path | None, verify: bool
-) -> Scores | None:
-    """Make a run, its submission and, with gold, its scores."""
+) -> None:
     trec = _trec(config, name)
     search(config.work / "index", questions, queries, trec, name, config.search, verify)
-    submission = config.work / f"{batch_name(config.questions)}.{name}.phaseA.json"
-    submit(trec, config.questions, submission, config.submit, verify)
+
+
+def _trained(config: RunConfig, settings: TrainConfig, verify: bool) -> None:
+    """Train a cross-encoder on what older batches hold, and on texts written for this one."""
+    batch = batch_name(config.questions)
+    texts = (
+        [config.work / f"{batch}.pseudo.jsonl"] if config.pseudo and settings.stage2.epochs else []
+    )
+    sources = Sources(config.older, [config.questions], [], texts, config.work / "index")
+    train_data(sources, settings.data, config.train_data, verify)
+    from training.cross_encoder import train  # loads torch
+
+    train(settings, verify)
+
+
+def _reranked(config: RunConfig, settings: RerankConfig, first: str, verify: bool) -> str:
+    """Re-rank a run, and give the new one's name."""
+    name = f"{first}{RERANKED}"
+    rerank(
+        _trec(config, first),
+        config.questions,
+        config.work / "index",
+        _trec(config, name),
+        name,
+        settings,
+        verify,
+    )
+    return name
+
+
+def _finished(config: RunConfig, name: str, verify: bool) -> Scores | None:
+    """Make a run's submission and, with gold, its scores."""
+    submission = _file(config, name, "phaseA.json")
+    submit(_trec(config, name), config.questions, submission, config.submit, verify)
     return _scored(config, name)
 
 
 def _trec(config: RunConfig, name: str) -> Path:
-    return config.work / f"{batch_name(config.questions)}.{name}.trec"
+    return _file(config, name, "trec")
+
+
+def _file(config: RunConfig, name: str, ending: str) -> Path:
+    """Give the place of a run's file: ``BM25/re-ranker`` is ``12B1.BM25.re-ranker.trec``."""
+    plain = name.replace("/", ".")
+    return config.work / f"{batch_name(config.questions)}.{plain}.{ending}"
 
 
 def _expanded_queries(config: RunConfig, generators: PseudoConfig, name: str, verify: bool) -> Path:
@@ -127,13 +203,13 @@ def _expanded_queries(config: RunConfig, generators: PseudoConfig, name: str, ve
     batch = batch_name(config.questions)
     texts = config.work / f"{batch}.pseudo.jsonl"
     pseudo(config.questions, texts, generators, verify)
-    queries = config.work / f"{batch}.{name}.queries.jsonl"
+    queries = _file(config, name, "queries.jsonl")
     expand(config.questions, [texts], queries, config.expand, verify)
     return queries
 
 
 def _scored(config: RunConfig, name: str) -> Scores | None:
-    scores = config.work / f"{batch_name(config.questions)}.{name}.scores.json"
+    scores = _file(config, name, "scores.json")
     if config.gold is None:
         remove(scores)  # they may be of another run
         return None

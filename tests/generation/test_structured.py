@@ -188,3 +188,21 @@ def test_thoughts_are_not_shown_again() -> None:
     assert again.messages[1] == Message("assistant", "So.")
     (message,) = changed(request, _reply("<think>Hm."), "it is too short").messages
     assert message.content.startswith("why?\n\nThat reply cannot be used: it is too short.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " " * 200_000 + "x",  # blanks before what is no thought: read once, not once a blank
+        '{"kind": ' * 50_000,
+    ],
+    ids=["blanks", "depth"],
+)
+def test_hostile_replies_are_unusable_and_nothing_else(text: str) -> None:
+    with pytest.raises(Unusable):
+        parse_reply(_reply(text), Answer)
+
+
+def test_a_number_of_thousands_of_digits_is_read_as_its_digits() -> None:
+    digits = "9" * 5_000  # more than int() takes
+    assert _read('{"kind": "yes", "note": ' + digits + "}").value.note == digits

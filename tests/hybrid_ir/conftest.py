@@ -1,9 +1,11 @@
-"""Small PubMed files made by the tests."""
+"""What several packages are tested with: small PubMed files, a tiny real cross-encoder."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+from importlib.util import find_spec
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
@@ -55,3 +57,25 @@ def pubmed(tmp_path):
     folder = tmp_path / "pubmed"
     folder.mkdir()
     return PubmedFiles(folder)
+
+
+@pytest.fixture(scope="session")
+def backbone():
+    """BERT of 2 layers x 128 with bert-base-uncased's vocabulary: a plain encoder, no scorer."""
+    (folder,) = find_spec("cognition").submodule_search_locations
+    return Path(folder) / "model"
+
+
+@pytest.fixture(scope="session")
+def cross_encoder(backbone, tmp_path_factory):
+    """The folder of a cross-encoder as the training program saves it; its head is random."""
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    folder = tmp_path_factory.mktemp("models") / "cross-encoder"
+    torch.manual_seed(0)
+    model = CrossEncoder(str(backbone), num_labels=1, max_length=128, device="cpu")
+    head = model.transformers_model.classifier.weight
+    torch.nn.init.normal_(head, std=1.0)  # scores that are far apart
+    model.save_pretrained(str(folder), create_model_card=False)
+    return folder
