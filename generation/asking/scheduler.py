@@ -32,7 +32,7 @@ from generation.asking.outcomes import (
 from generation.asking.slots import LONGEST_WAIT, Answered, Slot, judged, no_room, pause, settlement
 from generation.asking.workers import Arrival, Workers
 from generation.budget import PICO, Budget, at_most, cost_of
-from generation.cache.database import Database
+from generation.cache.database import open_database
 from generation.cache.ledger import Ledger, Reservation, Settlement
 from generation.cache.replies import ReplyCache
 from generation.llm import LLM, LLMError, ModelConfig, Reply, Request
@@ -65,7 +65,7 @@ class Scheduler(Generic[T]):
         self.identity, self.batch_size = llm.identity, llm.batch_size
         recorded = self.identity.provider == "recorded"  # it says the same whatever is asked
         self.cache, self.attempts = (None, 1) if recorded else (cache, attempts)
-        self.ledger = self.cache.ledger if self.cache else Ledger(Database(None))
+        self.ledger = self.cache.ledger if self.cache else Ledger(open_database(None))
         self.cure = cure_of(self.identity, attempts, self.cache)
         self.parse, self.progress = parse, progress
         self.requests = iter(requests)

@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from generation.budget import PICO, Budget
-from generation.cache.database import Database
 from generation.cache.processes import Process, is_dead, this_process
+from hybrid_ir.database import Database
 
 State = Literal["done", "free", "possible"]
 

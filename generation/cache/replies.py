@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from generation.cache.database import Database
+from generation.cache.database import open_database
 from generation.cache.ledger import Ledger
 from generation.llm import Identity, Reply, Request, Sampling, Usage
 
@@ -108,7 +108,7 @@ class ReplyCache:
             InputError: it cannot be opened, or is something else.
         """
         self.path = path
-        self.database = Database(path)
+        self.database = open_database(path)
         self.ledger = Ledger(self.database)
 
     def __enter__(self) -> ReplyCache:

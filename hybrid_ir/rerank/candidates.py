@@ -34,5 +34,6 @@ Scorer: TypeAlias = Callable[[Iterable[Candidates]], Iterator[Scores]]
 """Scores the candidates of question after question, in order.
 
 Candidates are pulled as they are needed: a scorer may look some questions ahead to fill its batches
-or to tokenize while the model computes, but holds no more than these in memory.
+or to tokenize while the model computes, but holds no more than these in memory. It pulls them in the
+thread that takes its scores.
 """
