@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_ir.errors import InputError, refuse
-from hybrid_ir.hub import fault_of_hub, first_line, snapshot_here, without_loading_bars
+from hybrid_ir.hub import fault_of_hub, first_line, folder_of, snapshot_here, without_loading_bars
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Gives texts as rows of length 1: shape (texts, dimensions)."""
@@ -68,10 +68,10 @@ def open_embedding(config: EmbeddingConfig) -> Embed:
 
 
 def _load(config: EmbeddingConfig) -> Any:  # noqa: ANN401 (the library's own type)
-    folder = Path(config.model).expanduser()
-    fault = "" if folder.is_dir() else fault_of_hub(config.model, config.revision)
+    folder = folder_of(config.model)
+    fault = "" if folder else fault_of_hub(config.model, config.revision)
     try:
-        name = str(folder) if folder.is_dir() else config.model
+        name = str(folder or config.model)
         name = snapshot_here(config.model, config.revision) if fault else name
         return _loaded(name, config)
     except (OSError, ValueError, RuntimeError) as error:

@@ -1,11 +1,45 @@
-"""The Hugging Face hub: whether it answers is found out by one request, without repeats."""
+"""Where models lie: in folders, in Python packages, or at the Hugging Face hub.
+
+Whether the hub answers is found out by one request, without repeats.
+"""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+
+from hybrid_ir.errors import InputError
+
+IN_PACKAGE = "package:"
+"""What the name of a model begins with that an installed Python package holds."""
 
 _SECONDS = 10.0
 """How long the hub may take to answer that request."""
+
+
+def folder_of(name: str) -> Path | None:
+    """Give the folder of a model that is on this machine; None for the name of one at the hub.
+
+    Args:
+        name: A folder, or ``package:NAME/FOLDER``: a folder in an installed Python package.
+
+    Raises:
+        InputError: there is no such package, or no such folder in it.
+    """
+    if not name.startswith(IN_PACKAGE):
+        folder = Path(name).expanduser()
+        return folder if folder.is_dir() else None
+    package, _, inside = name.removeprefix(IN_PACKAGE).partition("/")
+    found = find_spec(package) if package.isidentifier() else None
+    if not found or not found.submodule_search_locations:
+        raise InputError(
+            f"model: {name!r}: no package {package!r} is installed (package:NAME/FOLDER)"
+        )
+    folder = Path(found.submodule_search_locations[0]) / inside
+    if not folder.is_dir():
+        raise InputError(f"model: {name!r}: there is no folder {inside!r} in that package")
+    return folder
 
 
 def fault_of_hub(name: str, revision: str, token: str | None = None) -> str:

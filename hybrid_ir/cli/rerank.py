@@ -20,6 +20,10 @@ def add_commands(commands: Commands) -> None:
     added.add_argument(
         "--index", type=Path, required=True, metavar="FOLDER", help="index or corpus: the texts"
     )
+    added.add_argument(
+        "--pseudo", type=Path, nargs="+", default=[], metavar="FILE",
+        help="pseudo-documents, for scorers that take them",
+    )  # fmt: skip
     added.add_argument("--output", type=Path, required=True, metavar="RUN")
     added.add_argument("--name", default="reranked", help="the run's name (default: reranked)")
     added.epilog = (
@@ -33,17 +37,11 @@ def add_commands(commands: Commands) -> None:
 def rerank(arguments: argparse.Namespace) -> int:
     """Re-rank a run."""
     from hybrid_ir.config import load_config
+    from hybrid_ir.pipeline.rerank import RerankFiles
     from hybrid_ir.pipeline.rerank import rerank as stage
     from hybrid_ir.rerank.settings import RerankConfig
 
     config = load_config(RerankConfig, arguments.config, arguments.settings)
-    stage(
-        arguments.run,
-        arguments.questions,
-        arguments.index,
-        arguments.output,
-        arguments.name,
-        config,
-        arguments.verify,
-    )
+    files = RerankFiles(arguments.run, arguments.questions, arguments.index, arguments.pseudo)
+    stage(files, arguments.output, arguments.name, config, arguments.verify)
     return 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
@@ -28,7 +29,7 @@ from hybrid_ir.files import remove
 from hybrid_ir.pipeline.evaluation import EvaluateConfig, batch_name, evaluate
 from hybrid_ir.pipeline.expansion import expand
 from hybrid_ir.pipeline.generation import pseudo
-from hybrid_ir.pipeline.rerank import rerank
+from hybrid_ir.pipeline.rerank import RerankFiles, rerank
 from hybrid_ir.pipeline.retrieval import SubmitConfig, index, search, submit
 from hybrid_ir.pipeline.training_data import Sources, train_data
 from hybrid_ir.rerank.settings import RerankConfig
@@ -59,10 +60,11 @@ class RunConfig:
         pseudo: Settings of the pseudo-documents, or None for the run of the questions alone.
         expand: Settings of the queries made of them.
         search: Settings of both searches.
-        older: Golden files of older batches, to train on.
+        older: Golden files of older batches, to train on; of a folder all ``*.golden.json*``. Those
+            that are not older than ``questions`` are left out.
         train_data: Settings of the training data.
-        train: Settings of the cross-encoder's training, or None for none; ``data`` and ``output``
-            stand in ``work``.
+        train: Settings of the cross-encoder's training, or None for none; what ``data`` names is
+            made before.
         rerank: How every run is re-ranked, or None; the model that is trained here is named like
             any other, by its folder.
         submit: Settings of the submissions.
@@ -93,6 +95,11 @@ class RunConfig:
             settings += _of_expansion(self, self.pseudo)
         if self.train:
             settings.append(("older", "golden files to train on", "none", bool(self.older)))
+        if self.rerank:
+            texts = self.rerank.takes_texts
+            settings.append(
+                ("pseudo", "some, for with_texts", None, bool(self.pseudo) or not texts)
+            )
         refuse("the run", *settings)
 
 
@@ -155,29 +162,25 @@ def _search(
 
 def _trained(config: RunConfig, settings: TrainConfig, verify: bool) -> None:
     """Train a cross-encoder on what older batches hold, and on texts written for this one."""
-    batch = batch_name(config.questions)
-    texts = (
-        [config.work / f"{batch}.pseudo.jsonl"] if config.pseudo and settings.stage2.epochs else []
-    )
-    sources = Sources(config.older, [config.questions], [], texts, config.work / "index")
+    texts = [_texts(config)] if config.pseudo and settings.stage2.epochs else []
+    golden = list(chain.from_iterable(map(_golden_files, config.older)))
+    sources = Sources(golden, [config.questions], [], texts, config.work / "index")
     train_data(sources, settings.data, config.train_data, verify)
     from training.cross_encoder import train  # loads torch
 
     train(settings, verify)
 
 
+def _golden_files(path: Path) -> list[Path]:
+    return sorted(path.glob("*.golden.json*")) if path.is_dir() else [path]
+
+
 def _reranked(config: RunConfig, settings: RerankConfig, first: str, verify: bool) -> str:
     """Re-rank a run, and give the new one's name."""
     name = f"{first}{RERANKED}"
-    rerank(
-        _trec(config, first),
-        config.questions,
-        config.work / "index",
-        _trec(config, name),
-        name,
-        settings,
-        verify,
-    )
+    texts = [_texts(config)] if settings.takes_texts else []
+    files = RerankFiles(_trec(config, first), config.questions, config.work / "index", texts)
+    rerank(files, _trec(config, name), name, settings, verify)
     return name
 
 
@@ -186,6 +189,10 @@ def _finished(config: RunConfig, name: str, verify: bool) -> Scores | None:
     submission = _file(config, name, "phaseA.json")
     submit(_trec(config, name), config.questions, submission, config.submit, verify)
     return _scored(config, name)
+
+
+def _texts(config: RunConfig) -> Path:
+    return config.work / f"{batch_name(config.questions)}.pseudo.jsonl"
 
 
 def _trec(config: RunConfig, name: str) -> Path:
@@ -200,8 +207,7 @@ def _file(config: RunConfig, name: str, ending: str) -> Path:
 
 def _expanded_queries(config: RunConfig, generators: PseudoConfig, name: str, verify: bool) -> Path:
     """Have the questions written about, and make queries of what was written."""
-    batch = batch_name(config.questions)
-    texts = config.work / f"{batch}.pseudo.jsonl"
+    texts = _texts(config)
     pseudo(config.questions, texts, generators, verify)
     queries = _file(config, name, "queries.jsonl")
     expand(config.questions, [texts], queries, config.expand, verify)

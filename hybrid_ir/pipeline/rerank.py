@@ -14,11 +14,12 @@ from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.errors import IncompleteError, InputError
 from hybrid_ir.files import remove
 from hybrid_ir.manifests import Manifest, Stage, run_stage
+from hybrid_ir.pipeline.expansion import texts_of
 from hybrid_ir.pipeline.growing import growing_run
 from hybrid_ir.pipeline.processes import Team, team
 from hybrid_ir.pipeline.progress import progress, versions
 from hybrid_ir.pubmed.store import DocumentStore
-from hybrid_ir.records import Question, Ranking, Run
+from hybrid_ir.records import PseudoDocument, Question, Ranking, Run
 from hybrid_ir.rerank.cache import ScoreCache, open_scores
 from hybrid_ir.rerank.cascade import Pool, cascade, finished
 from hybrid_ir.rerank.models import model_folder
@@ -41,22 +42,35 @@ class _NamedRerank:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankFiles:
+    """What is re-ranked.
+
+    Attributes:
+        run: A TREC run.
+        questions: The BioASQ file with the bodies of its questions.
+        index: The index or corpus that holds its documents.
+        pseudo: JSONL files of texts that were written for the questions, for scorers that take
+            them.
+    """
+
+    run: Path
+    questions: Path
+    index: Path
+    pseudo: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Batch:
     """What is to be re-ranked, and what is known of it."""
 
     questions: Sequence[Question]
     run: Run
     store: DocumentStore
+    written: Mapping[str, Sequence[PseudoDocument]]
 
 
 def rerank(
-    run: Path,
-    questions: Path,
-    index: Path,
-    output: Path,
-    name: str,
-    config: RerankConfig,
-    verify: bool = False,
+    files: RerankFiles, output: Path, name: str, config: RerankConfig, verify: bool = False
 ) -> Manifest | None:
     """Re-rank a run; interrupted, the same call goes on where it stopped.
 
@@ -64,9 +78,7 @@ def rerank(
     the questions and the first writes.
 
     Args:
-        run: A TREC run.
-        questions: The BioASQ file with the bodies of its questions.
-        index: The index or corpus that holds its documents.
+        files: What is re-ranked.
         output: The TREC run of the new rankings.
         name: Its name, the last column.
         config: Settings.
@@ -81,20 +93,19 @@ def rerank(
             stage ranked them lies beside the output.
     """
     here = team()
-    models = _models(config)
+    inputs = _inputs(files, config)
     refuse_blanks([name])
     if not here.leads:
         if key := here.told(""):
-            _work(run, questions, index, output, name, config, here, key)
+            _work(files, output, name, config, here, key)
         return None
     told = False
 
     def work(key: str) -> dict[str, Any]:
         nonlocal told
         told = True
-        return _work(run, questions, index, output, name, config, here, here.told(key))
+        return _work(files, output, name, config, here, here.told(key))
 
-    inputs = {"run": run, "questions": questions, "index": index, **models}
     stage = Stage("rerank", 1, _NamedRerank(name, _deciding(config)), inputs)
     try:
         return run_stage(stage, output, work, verify)
@@ -109,13 +120,20 @@ def _scorers(config: RerankConfig) -> Iterator[tuple[str, str, ScorerConfig]]:
             yield stage, name, scorer
 
 
-def _models(config: RerankConfig) -> dict[str, Path]:
-    """Give the folders of the models, by their role as the stage's inputs."""
-    return {
-        f"model {stage}.{name}": model_folder(scorer.model, scorer.revision)
-        for stage, name, scorer in _scorers(config)
-        if scorer.model
-    }
+def _inputs(files: RerankFiles, config: RerankConfig) -> dict[str, Path]:
+    """Give what decides the ranking by its role: files, and the folders of the models."""
+    inputs = {"run": files.run, "questions": files.questions, "index": files.index}
+    if config.takes_texts and not files.pseudo:
+        raise InputError("with_texts needs pseudo-documents: --pseudo FILE")
+    if files.pseudo and not config.takes_texts:
+        raise InputError(
+            "pseudo-documents are given, but no scorer takes them (a bi_encoder's with_texts=true)"
+        )
+    inputs |= {f"pseudo {number}": path for number, path in enumerate(files.pseudo, start=1)}
+    for stage, name, scorer in _scorers(config):
+        if scorer.model:
+            inputs[f"model {stage}.{name}"] = model_folder(scorer.model, scorer.revision)
+    return inputs
 
 
 def _deciding(config: RerankConfig) -> RerankConfig:
@@ -140,14 +158,7 @@ def _deciding(config: RerankConfig) -> RerankConfig:
 
 
 def _work(
-    run: Path,
-    questions: Path,
-    index: Path,
-    output: Path,
-    name: str,
-    config: RerankConfig,
-    here: Team,
-    key: str,
+    files: RerankFiles, output: Path, name: str, config: RerankConfig, here: Team, key: str
 ) -> dict[str, Any]:
     """Do this process's share; the first one writes and gives what the manifest records."""
     if config.threads:
@@ -156,11 +167,17 @@ def _work(
         torch.set_num_threads(config.threads)
     depth = next(iter(config.stages.values())).depth if config.rest == "drop" else None
     with ExitStack() as stack:
-        store = stack.enter_context(closing(open_store(index)))
-        batch = _Batch(read_questions(questions), read_run(run, depth), store)
+        store = stack.enter_context(closing(open_store(files.index)))
+        questions = read_questions(files.questions)
+        written, others = texts_of(questions, files.pseudo)
+        if others:
+            log.info("%s of other questions left out", counted(others, "pseudo-document"))
+        batch = _Batch(questions, read_run(files.run, depth), store, written)
         found = [one for one in batch.questions if batch.run.rankings.get(one.id)]
         if not found:
-            raise InputError(f"{run}: has none of the questions of {questions}: is it that batch?")
+            raise InputError(
+                f"{files.run}: has none of the questions of {files.questions}: is it that batch?"
+            )
         cache = stack.enter_context(open_scores(config.cache)) if config.cache else None
         faults: dict[str, str] = {}
         growing = stack.enter_context(growing_run(output, key)) if here.leads else None
@@ -181,7 +198,7 @@ def _work(
     if here.leads:
         remove(incomplete_of(output))
     if info["without_documents"]:
-        log.warning("%s: no documents for %d questions", run, info["without_documents"])
+        log.warning("%s: no documents for %d questions", files.run, info["without_documents"])
     return {**info, **scores, **versions()}
 
 
@@ -229,7 +246,8 @@ def _pools(
             )
             continue
         empty += [(question_id, name) for name, text in texts.items() if not text.strip()]
-        yield Pool(question_id, bodies[question_id], ranking, texts)
+        written = tuple((one.text, one.weight) for one in batch.written.get(question_id, ()))
+        yield Pool(question_id, bodies[question_id], ranking, texts, written)
     if empty:
         log.warning(
             "%s without any text, scored as empty passages (first: question %s, document %s)",

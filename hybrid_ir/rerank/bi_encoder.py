@@ -37,12 +37,28 @@ def open_bi_encoder(config: ScorerConfig) -> Scorer:
         lengths = Lengths(encoder.longest)
         for pool in pools_of(questions, _DOCUMENTS_AHEAD):
             asked = encoder.questions([one.query for one in pool], lengths)
+            if config.with_texts:
+                asked = _with_texts(asked, pool, encoder, lengths)
             documents = _documents(pool, encoder, remembered, lengths)
             for vector, question in zip(asked, pool, strict=True):
                 yield _scores(vector, [documents[text] for text in question.texts], encoder)
         lengths.report(__name__)
 
     return scored
+
+
+def _with_texts(
+    asked: Matrix, pool: Sequence[Candidates], encoder: Encoder, lengths: Lengths
+) -> Matrix:
+    """Draw each question's vector towards those of the texts that were written for it."""
+    texts = [text for question in pool for text, _ in question.written]
+    vectors = iter(encoder.documents(texts, lengths))
+    drawn = []
+    for vector, question in zip(asked, pool, strict=True):
+        rows = [vector, *(next(vectors).mean(0) for _ in question.written)]
+        weights = [1.0, *(weight for _, weight in question.written)]
+        drawn.append(np.average(rows, axis=0, weights=weights))
+    return np.array(drawn, np.float32)
 
 
 def _documents(

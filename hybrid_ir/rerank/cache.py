@@ -95,7 +95,7 @@ def keys_of(identity: str, query: str, texts: Iterable[str]) -> list[bytes]:
     return keys
 
 
-def cached(scorer: Scorer, identity: str, cache: ScoreCache) -> Scorer:
+def cached(scorer: Scorer, identity: str, cache: ScoreCache, with_texts: bool = False) -> Scorer:
     """Put a cache in front of a scorer: it sees only what is not known.
 
     A question of which all is known does not reach it, and where a question's documents share a
@@ -106,10 +106,11 @@ def cached(scorer: Scorer, identity: str, cache: ScoreCache) -> Scorer:
         scorer: Scores each document by itself.
         identity: Names all that decides a score but the pair.
         cache: Where scores are looked up and kept.
+        with_texts: Whether the texts that were written for a question decide a score, too.
     """
 
     def score(candidates: Iterable[Candidates]) -> Iterator[Scores]:
-        stream = _Stream(iter(candidates), identity, cache)
+        stream = _Stream(iter(candidates), identity, cache, with_texts)
         inner = scorer(stream.unknown())
         while question := stream.first():
             if question.places:
@@ -141,10 +142,17 @@ class _Stream:
     They are pulled by the scorer, and by whoever wants the scores that are known without it.
     """
 
-    def __init__(self, candidates: Iterator[Candidates], identity: str, cache: ScoreCache) -> None:
+    def __init__(
+        self,
+        candidates: Iterator[Candidates],
+        identity: str,
+        cache: ScoreCache,
+        with_texts: bool,
+    ) -> None:
         self._candidates = candidates
         self._identity = identity
         self._cache = cache
+        self._with_texts = with_texts
         self._waiting: deque[_Looked] = deque()
         self._unknown: deque[Candidates] = deque()
 
@@ -166,7 +174,8 @@ class _Stream:
         question = next(self._candidates, None)
         if question is None:
             return False
-        keys = keys_of(self._identity, question.query, question.texts)
+        query = repr((question.query, question.written)) if self._with_texts else question.query
+        keys = keys_of(self._identity, query, question.texts)
         found = self._cache.get_many(keys)
         scores = np.array([found.get(key, math.nan) for key in keys], dtype=np.float64)
         places: dict[bytes, list[int]] = {}
@@ -186,4 +195,5 @@ def _only(question: Candidates, places: Sequence[int]) -> Candidates:
         question.query,
         tuple(documents[place] for place in places),
         tuple(texts[place] for place in places),
+        question.written,
     )

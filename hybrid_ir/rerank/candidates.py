@@ -22,18 +22,20 @@ class Candidates:
         query: The question's body.
         documents: Document ids, best first as the stage before ranked them.
         texts: The text of each document.
+        written: Texts that language models wrote for the question, each with its weight.
     """
 
     question_id: str
     query: str
     documents: tuple[str, ...]
     texts: tuple[str, ...]
+    written: tuple[tuple[str, float], ...] = ()
 
 
 Scorer: TypeAlias = Callable[[Iterable[Candidates]], Iterator[Scores]]
 """Scores the candidates of question after question, in order.
 
-Candidates are pulled as they are needed: a scorer may look some questions ahead to fill its batches
-or to tokenize while the model computes, but holds no more than these in memory. It pulls them in the
-thread that takes its scores.
+Candidates are pulled as they are needed, in the thread that takes the scores: a scorer may look
+some questions ahead to fill its batches or to tokenize while the model computes, but holds no more
+than these in memory.
 """

@@ -29,6 +29,7 @@ class Pool:
         query: Its body.
         ranking: The documents that are still in, best first.
         texts: The text of each.
+        written: Texts that were written for it, each with its weight.
         behind: The documents that stages left behind, best first.
     """
 
@@ -36,6 +37,7 @@ class Pool:
     query: str
     ranking: Ranking
     texts: Mapping[str, str] = field(repr=False)
+    written: tuple[tuple[str, float], ...] = ()
     behind: tuple[str, ...] = ()
 
 
@@ -74,7 +76,7 @@ def _stage(
             waiting.append(cut)
             documents = tuple(item.item for item in cut.ranking)
             texts = tuple(cut.texts[document] for document in documents)
-            yield Candidates(cut.question_id, cut.query, documents, texts)
+            yield Candidates(cut.question_id, cut.query, documents, texts, cut.written)
 
     streams = tee(candidates(), len(config.scorers))
     results = [scorers[name](stream) for name, stream in zip(config.scorers, streams, strict=True)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hybrid_ir.errors import InputError
-from hybrid_ir.hub import fault_of_hub, first_line, snapshot_here
+from hybrid_ir.hub import fault_of_hub, first_line, folder_of, snapshot_here
 
 _CONTENT = (".safetensors", ".json", ".txt", ".model", ".jinja")
 """Weights, settings and vocabularies by the ends of their names; no pickles."""
@@ -29,15 +29,13 @@ def model_folder(name: str, revision: str) -> Path:
     Nothing but safetensors, JSON and vocabularies is fetched.
 
     Args:
-        name: A folder or a hub name.
+        name: A folder, ``package:NAME/FOLDER`` for one in a Python package, or a hub name.
         revision: The hub's commit, branch or tag, empty for the newest; no matter to a folder.
 
     Raises:
         InputError: there is no such model, or it lacks settings, weights or a tokenizer.
     """
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        folder = _snapshot(name, revision)
+    folder = folder_of(name) or _snapshot(name, revision)
     _refuse_incomplete(name, folder)
     return folder
 

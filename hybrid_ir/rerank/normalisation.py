@@ -30,6 +30,7 @@ def normalised(scores: Scores, method: Normalisation) -> Scores:
     scaled: Scores = (
         scores / np.abs(scores).max()
     )  # sums of very large scores are no finite numbers
-    if method == "min_max":
-        return (scaled - scaled.min()) / (scaled.max() - scaled.min())
-    return (scaled - scaled.mean()) / scaled.std()
+    lowest, width = scaled.min(), scaled.max() - scaled.min()
+    if method == "z_score":
+        lowest, width = scaled.mean(), scaled.std()
+    return np.asarray((scaled - lowest) / width, np.float64)

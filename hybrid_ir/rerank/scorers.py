@@ -21,7 +21,9 @@ def open_scorer(config: ScorerConfig, cache: ScoreCache | None) -> Scorer:
     """
     scorer = _opened(config)
     alone = config.kind in ("cross_encoder", "bi_encoder", "mono_t5")
-    return cached(scorer, _identity(config), cache) if cache and alone else scorer
+    if not (cache and alone):
+        return scorer
+    return cached(scorer, _identity(config), cache, config.with_texts)
 
 
 def _opened(config: ScorerConfig) -> Scorer:
@@ -55,4 +57,4 @@ def _identity(config: ScorerConfig) -> str:
     weights = identity_of(model_folder(config.model, config.revision))
     precision = precision_of(config)
     how = f"{config.max_length} {precision} {config.similarity} {config.windows}"
-    return f"{config.kind} {weights} {how}"
+    return f"{config.kind} {weights} {how}{' with texts' if config.with_texts else ''}"

@@ -59,6 +59,8 @@ class ScorerConfig:
         device: Such as ``cpu`` or ``cuda:1``; empty for an accelerator where there is one.
         similarity: Of ``bi_encoder``; empty for what the model says of itself, and the cosine where
             it says nothing. TAS-B was trained for ``dot`` and does not say so.
+        with_texts: Of ``bi_encoder``: documents are compared with the mean of the vectors of the
+            question and of its pseudo-documents, weighted (HyDE: Gao et al., 2023).
         windows: For documents longer than that (not ``duo_t5``, ``bm25``); None cuts them.
         weight: In an ensemble.
         k1: BM25's saturation of term frequency.
@@ -73,6 +75,7 @@ class ScorerConfig:
     precision: Precision = ""
     device: str = ""
     similarity: Similarity = ""
+    with_texts: bool = False
     windows: WindowConfig | None = None
     weight: float = 1.0
     k1: float = 1.5
@@ -93,6 +96,8 @@ class ScorerConfig:
              self.windows is None or self.kind not in ("bm25", "duo_t5")),
             ("similarity", f"none with {self.kind}", self.similarity,
              not self.similarity or self.kind == "bi_encoder"),
+            ("with_texts", f"false with {self.kind}", self.with_texts,
+             not self.with_texts or self.kind == "bi_encoder"),
             ("weight", "more than 0", self.weight, self.weight > 0),
             ("k1", "0 to 1,000", self.k1, 0 <= self.k1 <= 1_000),
             ("b", "0 to 1", self.b, 0 <= self.b <= 1),
@@ -178,3 +183,9 @@ class RerankConfig:
             ("stages", "one or more", list(self.stages), bool(self.stages)),
             ("threads", "0 or more", self.threads, self.threads >= 0),
         )
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether a scorer takes pseudo-documents."""
+        stages = self.stages.values()
+        return any(scorer.with_texts for stage in stages for scorer in stage.scorers.values())

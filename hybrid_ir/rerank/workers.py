@@ -23,6 +23,8 @@ def workers(device: torch.device) -> Iterator[tuple[ThreadPoolExecutor, int]]:
     threads = torch.get_num_threads() if device.type == "cpu" else 1
     count = min(threads, _MOST)
     each = threads // count
-    with ThreadPoolExecutor(count, "score", torch.set_num_threads, (each,)) as pool:
-        yield pool, count
-    torch.set_num_threads(threads)  # threads begun later take the number that was set last
+    try:
+        with ThreadPoolExecutor(count, "score", torch.set_num_threads, (each,)) as pool:
+            yield pool, count
+    finally:
+        torch.set_num_threads(threads)  # threads begun later take the number that was set last

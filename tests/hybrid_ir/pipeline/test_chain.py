@@ -12,13 +12,16 @@ from hybrid_ir.entities.tagging import EntityConfig
 from hybrid_ir.errors import IncompleteError, InputError
 from hybrid_ir.expansion import Change, ExpansionConfig
 from hybrid_ir.files import read_jsonl
-from hybrid_ir.manifests import manifest_path
+from hybrid_ir.manifests import manifest_path, read_manifest
 from hybrid_ir.pipeline import chain
 from hybrid_ir.pipeline.evaluation import EvaluateConfig
 from hybrid_ir.records import Query
+from hybrid_ir.rerank.settings import RerankConfig, ScorerConfig
+from hybrid_ir.rerank.settings import StageConfig as RerankStage
 from hybrid_ir.retrieval.bm25 import SearchConfig
 from hybrid_ir.retrieval.rm3 import Rm3Config
 from hybrid_ir.trec import read_run
+from training.settings import StageConfig, TrainConfig
 
 
 def plain_config(mini: Path, documents: Path, work: Path) -> chain.RunConfig:
@@ -219,3 +222,50 @@ def test_a_missing_model_of_entities_is_found_out_before_any_work(config, mini):
     with pytest.raises(InputError, match="nowhere"):
         chain.run(replace(with_texts(config, mini), expand=sets))
     assert not config.work.exists()
+
+
+def with_reranker(config: chain.RunConfig, mini: Path, **changes) -> chain.RunConfig:
+    """Train a tiny model for three steps on one older batch, and re-rank with it."""
+    train = TrainConfig(
+        data=config.work / "pairs",
+        output=config.work / "model",
+        model="package:cognition/model",
+        max_length=64,
+        device="cpu",
+        stage1=StageConfig(max_steps=3),
+        stage2=StageConfig(epochs=0),
+    )
+    scorer = ScorerConfig(model=str(config.work / "model"))
+    stages = {"first": RerankStage(5, {"ce": scorer})}
+    again = RerankConfig(stages, cache=config.work / "scores.sqlite")
+    older = (mini / "train" / "9B5.golden.json.gz", mini / "test")
+    settings = {"train": train, "rerank": again, "older": older, **changes}
+    return replace(config, **settings)
+
+
+@pytest.mark.slow
+def test_every_run_is_re_ranked_by_a_model_trained_on_older_batches(expanding, mini):
+    scores = chain.run(with_reranker(expanding, mini))
+    runs = ["BM25", "BM25LLM", "BM25/re-ranker", "BM25LLM/re-ranker"]
+    assert [run.system for run in scores] == runs
+    work = expanding.work
+    for name in ("BM25", "BM25LLM"):
+        first = read_run(work / f"12B1.{name}.trec", 5).rankings
+        second = read_run(work / f"12B1.{name}.re-ranker.trec").rankings
+        assert {q: {item.item for item in r} for q, r in second.items()} == {
+            q: {item.item for item in r} for q, r in first.items()
+        }
+        assert (work / f"12B1.{name}.re-ranker.phaseA.json").exists()
+    # of the folder of golden files 12B1 itself, the target, is left out
+    info = read_manifest(work / "pairs").info
+    assert info["golden_files_left_out"] == ["12B1.golden.json.gz"]
+    assert "11B2" in info["batches"]
+
+    before = times(work)
+    chain.run(with_reranker(expanding, mini))
+    assert times(work) == before
+
+
+def test_a_training_without_older_batches_is_refused(config, mini):
+    with pytest.raises(InputError, match="older: expected golden files to train on, got none"):
+        with_reranker(config, mini, older=())

