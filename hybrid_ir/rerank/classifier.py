@@ -90,6 +90,8 @@ def _tokenizer(folder: Path) -> Any:  # noqa: ANN401
 def _model(folder: Path, dtype: torch.dtype) -> Any:  # noqa: ANN401
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
+    if not (folder / "config.json").is_file():
+        raise ValueError("it has no config.json")
     own: Any = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     kinds = own.architectures or ["model of an unknown kind"]
     if not any("ForSequenceClassification" in kind for kind in kinds):

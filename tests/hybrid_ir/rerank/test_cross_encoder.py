@@ -216,7 +216,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("config.json", "config.json"),
+        ("config.json", "no config.json"),
         ("tokenizer.json", "no tokenizer"),
         ("model.safetensors", "no weights"),
     ],
