@@ -1,7 +1,7 @@
 """Where the metrics of a long computation go: a file of JSON lines, or W&B beside it.
 
-Only numbers are written, and the settings they belong to: no question, no passage, no key of a
-server. What was logged is on disk before the next step begins.
+Only numbers are written, and the settings they belong to: no key of a server, and no question or
+passage unless it is asked for. What was logged is on disk before the next step begins.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,22 +31,38 @@ class TrackingConfig:
         project: W&B's project.
         entity: W&B's user or team, empty for that of the login.
         name: The run's name, empty for one that W&B makes up.
+        texts: Send texts to W&B, too: the questions of the development batch, with what each of
+            them scored. Without it nothing but numbers and settings leaves this machine.
     """
 
     wandb: bool = False
     project: str = "hybrid-ir"
     entity: str = ""
     name: str = ""
+    texts: bool = False
 
     def __post_init__(self) -> None:
-        refuse("the tracking", ("project", "a name", self.project, bool(self.project)))
+        refuse(
+            "the tracking",
+            ("project", "a name", self.project, bool(self.project)),
+            ("texts", "false without wandb", self.texts, self.wandb or not self.texts),
+        )
 
 
 class Tracker(Protocol):
-    """Takes metrics."""
+    """Takes metrics, and texts where they are asked for."""
+
+    @property
+    def texts(self) -> bool:
+        """Whether :meth:`table` keeps anything."""
 
     def log(self, metrics: Mapping[str, float], step: int) -> None:
         """Keep the metrics of one step; steps do not fall."""
+
+    def table(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | float]], step: int
+    ) -> None:
+        """Keep a table with texts in it, only where texts were asked for."""
 
     def close(self) -> None:
         """Finish."""
@@ -77,11 +93,13 @@ def open_tracker(
     lines = _Lines(path, step)
     if not config.wandb:
         return lines
-    return _Both(lines, _wandb_run(config, folder, settings, run_id))
+    return _Both(lines, _wandb_run(config, folder, settings, run_id), config.texts)
 
 
 class _Lines:
     """A file of JSON lines."""
+
+    texts = False
 
     def __init__(self, path: Path, step: int) -> None:
         kept = [line for line in _whole_lines(path) if json.loads(line)["step"] <= step]
@@ -93,6 +111,11 @@ class _Lines:
         self._file.write(json.dumps({"step": step, **metrics}) + "\n")
         self._file.flush()
 
+    def table(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | float]], step: int
+    ) -> None:
+        """The file is of numbers."""
+
     def close(self) -> None:
         self._file.close()
 
@@ -100,13 +123,28 @@ class _Lines:
 class _Both:
     """The file, and W&B."""
 
-    def __init__(self, lines: _Lines, run: Any) -> None:  # noqa: ANN401 (wandb's own type)
+    def __init__(
+        self,
+        lines: _Lines,
+        run: Any,  # noqa: ANN401 (wandb's own type)
+        texts: bool,
+    ) -> None:
         self._lines = lines
         self._run = run
+        self.texts = texts
 
     def log(self, metrics: Mapping[str, float], step: int) -> None:
         self._lines.log(metrics, step)
         self._run.log(dict(metrics), step=step)
+
+    def table(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str | float]], step: int
+    ) -> None:
+        if self.texts:
+            import wandb
+
+            content = [list(row) for row in rows]
+            self._run.log({name: wandb.Table(columns=list(columns), data=content)}, step=step)
 
     def close(self) -> None:
         import wandb
@@ -127,7 +165,7 @@ def _whole_lines(path: Path) -> list[str]:
 def _wandb_run(
     config: TrackingConfig, folder: Path, settings: Mapping[str, Any], run_id: str
 ) -> Any:  # noqa: ANN401
-    """Start a run of W&B that sends nothing but what is logged."""
+    """Start a run of W&B that sends what is logged and how busy the machine is, nothing else."""
     if find_spec("wandb") is None:
         raise InputError(
             "tracking.wandb=true needs the extra [wandb], not installed: pip install 'wandb>=0.19'"
@@ -135,7 +173,13 @@ def _wandb_run(
     import wandb
 
     quiet = wandb.Settings(
-        console="off", save_code=False, disable_git=True, silent=True, x_disable_meta=True
+        console="off",
+        save_code=False,
+        disable_git=True,
+        silent=True,
+        x_disable_meta=True,
+        x_save_requirements=False,
+        host="hidden",  # W&B would take the machine's name
     )
     try:
         return wandb.init(

@@ -5,17 +5,22 @@ from __future__ import annotations
 import logging
 import warnings
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 
 from hybrid_ir.errors import InputError
+from hybrid_ir.hub import folder_of
 from training.settings import LoraConfig, TrainConfig
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
+_ABOUT_THE_HUB = (
+    "; without a network it must have been downloaded before; of a model that has only"
+    " pytorch_model.bin the hub may have a converted revision (revision=refs/pr/NUMBER)"
+)
 _EXTRA = "pip install 'sentence-transformers>=5' 'accelerate>=1' 'datasets>=3'"
 
 
@@ -43,12 +48,12 @@ def load_backbone(config: TrainConfig, device: torch.device) -> CrossEncoder:
     from sentence_transformers import CrossEncoder
     from transformers.utils import logging as library_logging
 
-    folder = Path(config.model).expanduser()
-    name = str(folder) if folder.is_dir() else config.model
+    folder = folder_of(config.model)
+    name = str(folder or config.model)
     where: Any = {
         "revision": config.revision or None,
         "trust_remote_code": False,
-        "local_files_only": folder.is_dir(),
+        "local_files_only": folder is not None,
     }
     noise: Any = library_logging
     shown = noise.get_verbosity()
@@ -65,19 +70,32 @@ def load_backbone(config: TrainConfig, device: torch.device) -> CrossEncoder:
             config_kwargs=_config(name, config, where),
             **where,
         )
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        _refuse_tokenizer(model)
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise InputError(
             f"model: expected a folder or a hub name of an encoder with weights as safetensors, got"
-            f" {config.model!r} ({first}); without a network it must have been downloaded before;"
-            " of a model that has only pytorch_model.bin the hub may have a converted revision"
-            " (revision=refs/pr/NUMBER)"
+            f" {config.model!r} ({first}){'' if folder else _ABOUT_THE_HUB}"
         ) from error
     finally:
         noise.set_verbosity(shown)
     if config.gradient_checkpointing:
         _checkpoint_activations(model.transformers_model)
     return model
+
+
+def _refuse_tokenizer(model: CrossEncoder) -> None:
+    """Raise a ValueError where the model has no vocabulary of its own.
+
+    In a folder without a tokenizer's files the library makes one that knows no word.
+    """
+    tokenizer = model.tokenizer
+    backbone: Any = model.transformers_model
+    size = getattr(backbone.config, "vocab_size", None) or len(tokenizer)
+    if tokenizer.vocab_size <= len(tokenizer.all_special_ids):
+        raise ValueError("there is no tokenizer with it: tokenizer.json, vocab.txt or the like")
+    if len(tokenizer) > size:
+        raise ValueError(f"its tokenizer has {len(tokenizer):,} tokens, the model knows {size:,}")
 
 
 def _checkpoint_activations(backbone: Any) -> None:  # noqa: ANN401

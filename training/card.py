@@ -9,10 +9,13 @@ from typing import Any
 import yaml
 
 from hybrid_ir.config import plain
+from hybrid_ir.hub import folder_of
 from hybrid_ir.manifests import Manifest
 from training.settings import TrainConfig
 
 UNKNOWN = "unknown"
+FILES = ("run", "gold", "index")
+"""What of the development batch's settings are files."""
 
 
 def licence_of(model: str, revision: str = "") -> str:
@@ -27,12 +30,31 @@ def licence_of(model: str, revision: str = "") -> str:
 
 def _card_of(model: str, revision: str) -> Path:
     """Find the card; an OSError or ValueError where there is none."""
-    folder = Path(model).expanduser()
-    if folder.is_dir():
+    if folder := folder_of(model):
         return folder / "README.md"
     from huggingface_hub import hf_hub_download
 
     return Path(hf_hub_download(model, "README.md", revision=revision or None))
+
+
+def shown(config: TrainConfig) -> dict[str, Any]:
+    """Give the settings as others may see them.
+
+    Files and folders go by their names: whole paths name users and machines. Where metrics were
+    sent to is left out.
+    """
+    settings = plain(config)
+    del settings["tracking"]
+    settings["model"] = _model(config)
+    for of, keys in ((settings, ("data", "output")), (settings["development"], FILES)):
+        of.update({key: of[key] and Path(of[key]).resolve().name for key in keys})
+    return settings
+
+
+def _model(config: TrainConfig) -> str:
+    """Give the backbone's name, that of its folder where it is one."""
+    folder = Path(config.model).expanduser()
+    return folder.resolve().name if folder.is_dir() else config.model
 
 
 def model_card(
@@ -50,24 +72,25 @@ def model_card(
         "library_name": "sentence-transformers",
         "pipeline_tag": "text-ranking",
         "tags": ["sentence-transformers", "cross-encoder", "reranker", "bioasq"],
-        "base_model": config.model,
+        "base_model": _model(config),
         "license": licence,
     }
+    name = config.output.resolve().name
     return "\n".join(
         [
             "---",
             yaml.safe_dump(head, sort_keys=False).rstrip(),
             "---",
             "",
-            f"# {config.output.name}",
+            f"# {name}",
             "",
             f"A cross-encoder that scores how relevant a passage is to a question, made of"
-            f" `{config.model}`{_revision(config)} by `hybrid-ir train`.",
+            f" `{_model(config)}`{_revision(config)} by `hybrid-ir train`.",
             "",
             "```python",
             "from sentence_transformers import CrossEncoder",
             "",
-            f'model = CrossEncoder("{config.output.name}")',
+            f'model = CrossEncoder("{name}")',
             'scores = model.predict([("question", "passage")])',
             "```",
             "",
@@ -86,7 +109,7 @@ def model_card(
             "## Training",
             "",
             *_yaml({"stages": facts}),
-            *_yaml({"settings": plain(config)}),
+            *_yaml({"settings": shown(config)}),
         ]
     )
 
@@ -98,11 +121,11 @@ def _revision(config: TrainConfig) -> str:
 def _licence(config: TrainConfig, licence: str) -> Iterator[str]:
     if licence == UNKNOWN:
         yield (
-            f"That of the backbone `{config.model}` is not known here: look at its page before you"
-            " pass this model on."
+            f"That of the backbone `{_model(config)}` is not known here: look at its page before"
+            " you pass this model on."
         )
     else:
-        yield f"The backbone `{config.model}` is under `{licence}`, according to its own card."
+        yield f"The backbone `{_model(config)}` is under `{licence}`, according to its own card."
     yield (
         "The training data may be under terms of its own: BioASQ's are at http://bioasq.org, those"
         " of PubMed's abstracts with their publishers."
@@ -116,18 +139,19 @@ def _scores(config: TrainConfig, facts: Mapping[str, Any]) -> Iterator[str]:
         return
     yield (
         f"MAP@10 ({development.mode}) of `{development.gold.name}`, the first {development.depth}"
-        f" documents of `{development.run.name}` re-ranked; the batch chose the state that was"
-        " kept, so these values are too kind:"
+        f" documents of `{development.run.name}` as they are and re-ranked; the batch chose the"
+        " state that was kept, so these values are too kind:"
     )
     yield ""
-    yield "| stage | untrained or before | kept | at step |"
-    yield "|---|---|---|---|"
+    yield "| stage | the run itself | untrained or before | kept | at step |"
+    yield "|---|---|---|---|---|"
     for name, stage in facts.items():
-        yield f"| {name} | {stage['map_before']:.4f} | {stage['map']:.4f} | {stage['kept_step']} |"
+        maps = (f"{stage[key]:.4f}" for key in ("map_of_run", "map_before", "map"))
+        yield f"| {name} | {' | '.join(maps)} | {stage['kept_step']} |"
 
 
 def _data(config: TrainConfig, data: Manifest | None) -> Iterator[str]:
-    yield f"`{config.data.name}`" + (":" if data else ", which has no manifest.")
+    yield f"`{config.data.resolve().name}`" + (":" if data else ", which has no manifest.")
     if data:
         yield from _yaml({"made_by": data.stage, "key": data.key, "counts": data.info})
         yield from _yaml({"settings": data.settings})

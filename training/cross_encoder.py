@@ -25,35 +25,56 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
-from hybrid_ir.config import load_config, plain
+from hybrid_ir.config import load_config
 from hybrid_ir.errors import InputError
 from hybrid_ir.files import remove, replacing, writing
+from hybrid_ir.hub import folder_of
 from hybrid_ir.manifests import Manifest, Stage, read_manifest, run_stage
 from hybrid_ir.tracking import Tracker, TrackingConfig, open_tracker
 from training import checkpoints
 from training.agreement import agreed_fingerprint
 from training.backbone import add_lora, load_backbone, merge_lora, refuse_missing_packages
-from training.card import licence_of, model_card
+from training.card import licence_of, model_card, shown
 from training.checks import refuse_unusable, share_of
-from training.development import Judge, open_development
-from training.length_batches import Batches, Collator, groups_of, loader, mixed, plan
+from training.development import COLUMNS, Development, open_development
+from training.length_batches import (
+    Batches,
+    Collator,
+    Rows,
+    Share,
+    groups_of,
+    loader,
+    mixed,
+    plan,
+)
 from training.progress import ProgressLine
-from training.settings import TrainConfig
-from training.tokens import read_pairs, read_tokens, write_tokens
+from training.settings import StageConfig, TrainConfig
+from training.tokens import Pairs, read_pairs, read_tokens, write_tokens
 from training.workplace import workplace
 
 if TYPE_CHECKING:
     from accelerate import PartialState
+    from datasets import Dataset
 
 log = logging.getLogger(__name__)
 
 STAGES = ("stage1", "stage2")
 METRICS = "metrics.jsonl"
+
+
+class Taken(NamedTuple):
+    """What a stage takes of the data, and its random numbers, some of which are drawn by then."""
+
+    share: Share
+    dataset: Dataset
+    pairs: Pairs
+    rows: Rows
+    chance: np.random.Generator
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,6 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         if first:
             sys.stderr.write(f"training.cross_encoder: {error}\n")
+        return 2
+    except OSError as error:  # no permission, a full disk
+        sys.stderr.write(f"training.cross_encoder: {error.filename or ''}: {error.strerror}\n")
         return 2
     return 0
 
@@ -103,6 +127,8 @@ def train(config: TrainConfig, verify: bool = False) -> Manifest | None:
         if key := _announce(""):
             _make(config, key, state)
         return None
+    if config.precision == "fp16" and state.device.type == "cpu":
+        raise InputError("precision: expected bf16 or float32 on a CPU, got fp16")
     if config.precision == "bf16" and state.device.type == "cpu" and not _has_bfloat16():
         log.warning("this CPU has no bfloat16 of its own: precision=float32 is many times as fast")
     told = False
@@ -139,7 +165,7 @@ def _decisive(config: TrainConfig) -> TrainConfig:
     nothing = Path()
     there = None if config.development.run is None else nothing
     development = replace(config.development, batch_size=1, run=there, gold=there, index=there)
-    model = "" if Path(config.model).expanduser().is_dir() else config.model
+    model = "" if folder_of(config.model) else config.model
     return replace(
         config,
         data=nothing,
@@ -155,11 +181,10 @@ def _decisive(config: TrainConfig) -> TrainConfig:
 
 def _inputs(config: TrainConfig) -> dict[str, Path]:
     """Give what the model is made from."""
-    model = Path(config.model).expanduser()
     development = config.development
     paths = {
         "data": config.data,
-        "model": model if model.is_dir() else None,
+        "model": folder_of(config.model),
         "run": development.run,
         "gold": development.gold,
         "index": development.index,
@@ -169,7 +194,12 @@ def _inputs(config: TrainConfig) -> dict[str, Path]:
 
 def _make(config: TrainConfig, key: str, state: PartialState) -> dict[str, Any]:
     """Train all stages and put the model where it belongs; gives what the manifest records."""
-    judge = open_development(config.development)
+    names = [name for name in STAGES if _is_asked_for(config, name)]
+    if not names:
+        raise InputError(f"{config.data}: there is no stage to train: stage1.epochs is 0")
+    for name in names:  # a fault of the second stage is not to be found after the first
+        _taken(config, name, state)
+    development = open_development(config.development)
     facts: dict[str, Any] = {}
     with workplace(config.output, key, state) as work, ExitStack() as stack:
         tracker = None
@@ -178,35 +208,47 @@ def _make(config: TrainConfig, key: str, state: PartialState) -> dict[str, Any]:
                 config.tracking,
                 work / METRICS,
                 config.output.resolve().parent,
-                plain(config),
+                shown(config),
                 key[:16],
                 _steps_done(work),
             )
             stack.callback(tracker.close)
         offset = 0
-        for name in STAGES:
-            if _is_asked_for(config, name):
-                facts[name] = fit(config, name, work, judge, tracker, offset, state)
-                offset += facts[name]["steps"]
-        if not facts:
-            raise InputError(f"{config.data}: there is no stage to train: stage1.epochs is 0")
+        for name in names:
+            facts[name] = fit(config, name, work, development, tracker, offset, state)
+            offset += facts[name]["steps"]
         if state.is_main_process:
-            _save(config, work, list(facts)[-1], facts)
+            _save(config, work, names[-1], facts)
             stack.close()
     state.wait_for_everyone()
     return {"stages": facts}
 
 
 def _is_asked_for(config: TrainConfig, name: str) -> bool:
-    epochs = (config.stage1 if name == "stage1" else config.stage2).epochs
-    return epochs > 0 and (name == "stage1" or (config.data / name).is_dir())
+    there = name == "stage1" or (config.data / name).is_dir()
+    return _stage(config, name).epochs > 0 and there
+
+
+def _stage(config: TrainConfig, name: str) -> StageConfig:
+    return config.stage1 if name == "stage1" else config.stage2
+
+
+def _taken(config: TrainConfig, name: str, state: PartialState) -> Taken:
+    """Give what a stage takes of the data; an InputError where it cannot be trained on that."""
+    stage = _stage(config, name)
+    share = share_of(config, stage, state.process_index, state.num_processes)
+    dataset, pairs = read_pairs(config.data / name)
+    chance = np.random.default_rng([config.seed, STAGES.index(name)])
+    rows = mixed(pairs, stage, chance)
+    refuse_unusable(config.data / name, pairs, rows, stage)
+    return Taken(share, dataset, pairs, rows, chance)
 
 
 def fit(
     config: TrainConfig,
     name: str,
     work: Path,
-    judge: Judge | None,
+    development: Development | None,
     tracker: Tracker | None,
     offset: int,
     state: PartialState,
@@ -217,8 +259,8 @@ def fit(
         config: Settings.
         name: ``stage1`` or ``stage2``.
         work: The folder of what is unfinished; what the stage keeps ends as ``NAME.safetensors``.
-        judge: Gives the MAP@10 of the development batch.
-        tracker: Takes metrics.
+        development: The batch that decides which state is kept.
+        tracker: Takes metrics, and the development questions where it is to have texts.
         offset: Steps of the stages before.
         state: Which of how many processes this is.
 
@@ -228,21 +270,23 @@ def fit(
     from safetensors.torch import load_model, save_model
 
     from training.objective import Objective
-    from training.trainer import WEIGHTS, DevelopmentEvaluator, Trainer, arguments_of
-    from training.watch import Reports, Watch, best_step, judgements
+    from training.trainer import (
+        WEIGHTS,
+        DevelopmentEvaluator,
+        Trainer,
+        arguments_of,
+        score_with,
+    )
+    from training.watch import Reports, Watch, best_step, is_over, judgements, state_of
 
     finished, kept = work / f"{name}.json", work / f"{name}.safetensors"
     if finished.exists():
         facts: dict[str, Any] = json.loads(finished.read_text())
         return facts
-    stage = config.stage1 if name == "stage1" else config.stage2
-    share = share_of(config, stage, state.process_index, state.num_processes)
+    stage = _stage(config, name)
 
     # the data: what the mix takes of it, in groups that the loss judges together
-    dataset, pairs = read_pairs(config.data / name)
-    chance = np.random.default_rng([config.seed, STAGES.index(name)])
-    rows = mixed(pairs, stage, chance)
-    refuse_unusable(config.data / name, pairs, rows, stage)
+    share, dataset, pairs, rows, chance = _taken(config, name, state)
     groups = groups_of(rows, pairs, stage, chance)
 
     # the model: a new one, with what the stage before has kept
@@ -257,7 +301,8 @@ def fit(
     # the batches: planned by length, the same for any number of processes
     started = time.perf_counter()
     if state.is_main_process:
-        write_tokens(dataset, model.tokenizer, config.max_length, work / f"{name}.tokens")
+        with checkpoints.saying_when_full(work / f"{name}.tokens"):
+            write_tokens(dataset, model.tokenizer, config.max_length, work / f"{name}.tokens")
     state.wait_for_everyone()
     tokenizing = time.perf_counter() - started
     tokens = read_tokens(work / f"{name}.tokens")
@@ -273,6 +318,11 @@ def fit(
     steps, done = len(batches), checkpoints.step_of(last) if last else 0
     if last:
         log.info("%s: going on from step %d of %d", name, done, steps)
+        if (others := checkpoints.processes_of(last)) != state.num_processes:
+            log.info(
+                "%s: it was written by %d processes, now there are %d: rounding and dropout differ",
+                name, others, state.num_processes,
+            )  # fmt: skip
     else:
         log.info("%s: %d groups of %d pairs, %d steps", name, len(groups), len(rows), steps)
     each = sum(map(len, groups)) / len(groups) * share.batch
@@ -285,17 +335,25 @@ def fit(
         arguments_of(config, stage, folder, steps, share.turns, judge_first=last is None),
         dataset,
         turns,
-        DevelopmentEvaluator(judge, config.development.batch_size) if judge else None,
-        Watch(objective, reports, config.patience, judge is not None, folder),
+        DevelopmentEvaluator(development, config.development.batch_size) if development else None,
+        Watch(objective, reports, config, folder),
         config.keep_checkpoints,
     )
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    if last and is_over(stopped := state_of(last), config.patience):
+        load_model(model, last / WEIGHTS)  # killed after the last step
+        trainer.state = stopped
+    else:
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
     reports.line.close()
     parameters = agreed_fingerprint(model)
 
     # what is kept: the best state where there was a judge, otherwise the last
     trained = trainer.state.global_step
     values, best = judgements(trainer.state), best_step(trainer.state) or trained
+    judged = {}
+    if development:
+        of_run = development.judge_run().map
+        judged = {"map_of_run": of_run, "map_before": values[0], "map": values[best]}
     facts = {
         "pairs": len(rows),
         "questions": len(set(pairs.questions[rows].tolist())),
@@ -304,17 +362,20 @@ def fit(
         "steps": trained,
         "kept_step": best,
         "loss": _last_loss(trainer.state.log_history),
-        **({"map_before": values[0], "map": values[best]} if judge else {}),
+        **judged,
         "tokenizing_seconds": round(tokenizing, 2),
         "pairs_per_second": round(reports.line.pairs_per_second, 1),
         "processes": state.num_processes,
         "parameters": parameters,
     }
-    if judge and values[best] < values[0]:
+    if judged and judged["map"] < judged["map_before"]:
         log.warning("%s: the best MAP@10 is below that of what it began with", name)
     if state.is_main_process:
         load_model(model, checkpoints.place_of(folder, best) / WEIGHTS)
-        with replacing(kept) as temporary:
+        if development and tracker and tracker.texts:
+            after = development.judge(score_with(model, config.development.batch_size))
+            tracker.table(f"{name}/questions", COLUMNS, development.table(after), offset + trained)
+        with checkpoints.saying_when_full(kept), replacing(kept) as temporary:
             save_model(model, str(temporary))
         with writing(finished) as file:
             file.write(json.dumps(facts))
@@ -354,7 +415,7 @@ def _save(config: TrainConfig, work: Path, last: str, facts: dict[str, Any]) -> 
     if adapted is not None:
         merge_lora(adapted)
     licence = licence_of(config.model, config.revision)
-    with replacing(config.output) as folder:
+    with checkpoints.saying_when_full(config.output), replacing(config.output) as folder:
         model.save_pretrained(str(folder), create_model_card=False, safe_serialization=True)
         card = model_card(config, facts, read_manifest(config.data), licence)
         (folder / "README.md").write_text(card, encoding="utf-8")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from accelerate.utils import gather_object
 from sentence_transformers import CrossEncoder
 from torch import Tensor, nn
 
@@ -42,12 +43,20 @@ class Objective(nn.Module):
         self._finite = finite if self._finite is None else self._finite & finite
         return loss
 
-    def refuse_nan(self, step: int, folder: Path) -> None:
+    def refuse_nan(self, step: int, folder: Path, parameters: bool = False) -> None:
         """Raise an InputError where the loss is no number any more; asked now and then only.
 
-        Asking makes a GPU wait for what it has not finished.
+        Every process calls this. Asking makes a GPU wait for what it has not finished.
+
+        Args:
+            step: The last one.
+            folder: Of the checkpoints.
+            parameters: Look at these, too: the last step may have spoilt them, and no loss says so.
         """
-        if self._finite is not None and not bool(self._finite):
+        finite = self._finite is None or bool(self._finite)
+        if parameters:
+            finite &= all(bool(one.isfinite().all()) for one in self.model.parameters())
+        if not all(gather_object([finite])):  # in any process: all of them stop
             good = checkpoints.newest(folder)
             kept = f"{good} is the last good state" if good else "no checkpoint was written before"
             raise InputError(

@@ -22,6 +22,9 @@ class ProgressLine:
         done: Those that an earlier run has done.
         batch: Pairs of a step, on average.
         shown: Whether this process shows anything: one of several does.
+
+    Attributes:
+        map: The development batch's, as judged last.
     """
 
     def __init__(self, stage: str, steps: int, done: int, batch: float, shown: bool = True) -> None:
@@ -29,7 +32,7 @@ class ProgressLine:
         self._steps = steps
         self._batch = batch
         self._shown = shown
-        self._map = math.nan
+        self.map = math.nan
         self._spent, self._counted = 0.0, 0
         self._before = time.perf_counter()
         terminal = shown and sys.stderr.isatty()
@@ -58,7 +61,7 @@ class ProgressLine:
         """Say how things stand."""
         rate = self.pairs_per_second
         parts = [f"loss {loss:.4f}", f"{rate:,.0f} pairs/s"]
-        parts += [] if math.isnan(self._map) else [f"MAP@10 {self._map:.4f}"]
+        parts += [] if math.isnan(self.map) else [f"MAP@10 {self.map:.4f}"]
         if not self._bar.disable:
             self._bar.set_postfix_str(", ".join(parts))
         elif self._shown:
@@ -68,7 +71,7 @@ class ProgressLine:
 
     def judged(self, step: int, value: float, best: bool) -> None:
         """Say what the development batch says."""
-        self._map = value
+        self.map = value
         text = f"{self._stage}: step {step}: development MAP@10 {value:.4f}"
         text += ", the best so far" if best else ""
         if not self._bar.disable:

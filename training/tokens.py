@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1000
 """Pairs tokenized together."""
 
+NUMBERS = ("label", "weight", "teacher")
+
 COLUMNS = [field.name for field in fields(TrainingPair) if field.name != "stage"]
 
 
@@ -62,12 +64,14 @@ def read_pairs(folder: Path) -> tuple[Dataset, Pairs]:
         raise InputError(
             f"{folder}: expected training data (hybrid-ir train-data writes it): {error}"
         ) from error
-    if missing:
+    if missing or not isinstance(dataset.column_names, list):
         raise InputError(
             f"{folder}: expected the columns {', '.join(COLUMNS)}; {', '.join(missing)} are missing"
         )
     if not len(dataset):
         raise InputError(f"{folder}: expected pairs, there are none")
+    if faults := list(_wrong_columns(dataset)):
+        raise InputError.of_all(f"{folder}: these pairs cannot be used:", faults)
     numbers: dict[str, int] = {}
     questions = [numbers.setdefault(name, len(numbers)) for name in dataset["question_id"]]
     pairs = Pairs(
@@ -80,6 +84,19 @@ def read_pairs(folder: Path) -> tuple[Dataset, Pairs]:
     )
     _refuse_numbers(folder, pairs)
     return dataset, pairs
+
+
+def _wrong_columns(dataset: Any) -> Iterator[str]:  # noqa: ANN401 (a Dataset)
+    """Name columns of another type, and texts that are not there."""
+    for name in COLUMNS:
+        kind = str(getattr(dataset.features[name], "dtype", "a list"))
+        if name in NUMBERS:
+            if not kind.startswith(("float", "int", "null")):
+                yield f"{name}: expected numbers, got {kind}"
+        elif kind not in ("string", "large_string"):
+            yield f"{name}: expected texts, got {kind}"
+        elif count := dataset.data.column(name).null_count:
+            yield f"{name}: {count:,} of {len(dataset):,} are missing"
 
 
 def _numbers(dataset: Any, column: str) -> NDArray[np.float32]:  # noqa: ANN401 (a Dataset)

@@ -21,7 +21,7 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback
 
 from training import checkpoints
-from training.development import Judge
+from training.development import Development, Score
 from training.objective import Objective
 from training.settings import StageConfig, TrainConfig
 from training.watch import Watch, best_step
@@ -29,26 +29,28 @@ from training.watch import Watch, best_step
 WEIGHTS = "model.safetensors"
 
 
+def score_with(model: CrossEncoder, batch_size: int) -> Score:
+    """Give the function that scores pairs with a model."""
+
+    def score(pairs: Any) -> Any:
+        return model.predict(
+            pairs, batch_size=batch_size, show_progress_bar=False, activation_fn=nn.Identity()
+        )
+
+    return score
+
+
 class DevelopmentEvaluator(BaseEvaluator):
     """Judges the model as the trainer asks for it."""
 
-    def __init__(self, judge: Judge, batch_size: int) -> None:
+    def __init__(self, development: Development, batch_size: int) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._judge = judge
+        self._development = development
         self._batch_size = batch_size
 
     def __call__(self, model: CrossEncoder, *_: Any, **__: Any) -> dict[str, float]:  # type: ignore[override]
         """Give ``map``, the MAP@10."""
-
-        def score(pairs: Any) -> Any:
-            return model.predict(
-                pairs,
-                batch_size=self._batch_size,
-                show_progress_bar=False,
-                activation_fn=nn.Identity(),
-            )
-
-        return {"map": self._judge(score)}
+        return {"map": self._development.judge(score_with(model, self._batch_size)).map}
 
 
 class Trainer(CrossEncoderTrainer):
@@ -96,14 +98,14 @@ class Trainer(CrossEncoderTrainer):
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
         """Write a checkpoint and, when every process has written its part, seal it."""
         folder = Path(str(self.args.output_dir))
-        self._objective.refuse_nan(self.state.global_step, folder)
+        self._objective.refuse_nan(self.state.global_step, folder, parameters=True)
         checkpoint = checkpoints.place_of(folder, self.state.global_step)
         try:
             super()._save_checkpoint(model, trial)
             self.accelerator.wait_for_everyone()
             if self.is_world_process_zero():
-                checkpoints.seal(checkpoint)
-                checkpoints.keep_newest(folder, self._keep, best_step(self.state))
+                checkpoints.seal(checkpoint, best_step(self.state))
+                checkpoints.keep_newest(folder, self._keep)
         except Exception as error:
             if said := checkpoints.not_written(error, checkpoint):
                 raise said from error

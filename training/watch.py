@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState
+from transformers.trainer import TRAINER_STATE_NAME
 
 from hybrid_ir.tracking import Tracker
 from training.objective import Objective
 from training.progress import ProgressLine
+from training.settings import TrainConfig
 
 MAP = "eval_map"
 LOGGED = ("loss", "grad_norm", "learning_rate")
@@ -45,13 +47,19 @@ class Watch(TrainerCallback):
     """Reports, stops early, and has the last step judged and saved, too."""
 
     def __init__(
-        self, objective: Objective, reports: Reports, patience: int, judged: bool, folder: Path
+        self, objective: Objective, reports: Reports, config: TrainConfig, folder: Path
     ) -> None:
         self._objective = objective
         self._reports = reports
-        self._patience = patience
-        self._judged = judged
+        self._config = config
         self._folder = folder
+
+    def on_train_begin(
+        self, args: Any, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
+        """Show the MAP that an earlier run has found last."""
+        if values := judgements(state):
+            self._reports.line.map = values[max(values)]
 
     def on_step_end(
         self,
@@ -62,9 +70,11 @@ class Watch(TrainerCallback):
     ) -> None:
         """Count the step."""
         self._reports.line.step()
+        if state.global_step % self._config.evaluate_every == 0:
+            control.should_log = True  # the mean since the last log is in no checkpoint
         if state.global_step == state.max_steps:
             control.should_log = control.should_save = True
-            control.should_evaluate = self._judged
+            control.should_evaluate = self._config.development.run is not None
 
     def on_log(
         self,
@@ -93,12 +103,10 @@ class Watch(TrainerCallback):
         **_: Any,
     ) -> None:
         """Report the MAP, and stop where it has not grown for long."""
-        values = judgements(state)
-        best = best_step(state)
-        self._reports.line.judged(state.global_step, metrics[MAP], best == state.global_step)
+        best = best_step(state) == state.global_step
+        self._reports.line.judged(state.global_step, metrics[MAP], best)
         self._reports.track({"development_map": metrics[MAP]}, state.global_step)
-        since = [step for step in values if best is not None and step > best]
-        if self._patience and len(since) >= self._patience:
+        if _has_stalled(state, self._config.patience):
             control.should_training_stop = True
             control.should_save = True
         self._reports.line.pause()
@@ -117,3 +125,21 @@ def best_step(state: TrainerState) -> int | None:
     """Give the first step with the highest MAP; None where no step was judged yet."""
     values = {step: value for step, value in judgements(state).items() if step}
     return max(values, key=lambda step: (values[step], -step)) if values else None
+
+
+def state_of(checkpoint: Path) -> TrainerState:
+    """Read what the trainer knew when it wrote a checkpoint."""
+    state: TrainerState = TrainerState.load_from_json(str(checkpoint / TRAINER_STATE_NAME))
+    return state
+
+
+def is_over(state: TrainerState, patience: int) -> bool:
+    """Whether a stage has come to its end: by its steps, or because the MAP has stalled."""
+    return state.global_step >= state.max_steps or _has_stalled(state, patience)
+
+
+def _has_stalled(state: TrainerState, patience: int) -> bool:
+    best = best_step(state)
+    if not patience or best is None:
+        return False
+    return sum(step > best for step in judgements(state)) >= patience

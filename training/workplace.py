@@ -18,9 +18,10 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def workplace(output: Path, key: str, state: PartialState) -> Iterator[Path]:
-    """Give the folder ``.NAME.partial`` beside an output; it is removed when the block ends well.
+    """Give the folder ``.NAME.partial`` beside an output.
 
-    What lies there of another training (other settings, other inputs) is thrown away.
+    It is removed when the block ends well, or ends before there is anything to go on from. What
+    lies there of another training (other settings, other inputs) is thrown away.
 
     Args:
         output: The model's folder.
@@ -39,7 +40,12 @@ def workplace(output: Path, key: str, state: PartialState) -> Iterator[Path]:
     with locked(folder / "lock", output):
         _begin(folder, key)
         state.wait_for_everyone()
-        yield folder
+        try:
+            yield folder
+        except BaseException:
+            if not any(folder.rglob("*.safetensors")):
+                remove(folder)
+            raise
         remove(folder)
 
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import shutil
 
 import pytest
 
@@ -179,6 +180,28 @@ def test_a_hub_model_that_is_not_here_is_named(settings):
         trained(settings, "model=nobody/nothing")
 
 
+@pytest.mark.parametrize(
+    ("file", "size", "said"),
+    [
+        ("tokenizer.json", None, "there is no tokenizer with it"),
+        ("model.safetensors", None, "no file named model.safetensors"),
+        ("model.safetensors", 5000, "model: expected a folder"),
+        ("config.json", 1, "config.json' is not a valid JSON"),
+    ],
+)
+def test_a_model_that_is_not_whole_is_named(settings, tmp_path, backbone, file, size, said):
+    """A file of it is missing, or cut off."""
+    copy = tmp_path / "copy"
+    shutil.copytree(backbone, copy, ignore=shutil.ignore_patterns("vocab.txt"))
+    content = (copy / file).read_bytes()
+    (copy / file).unlink()
+    if size:
+        (copy / file).write_bytes(content[:size])
+    with pytest.raises(InputError, match=said):
+        trained(settings, f"model={copy}")
+    assert not (tmp_path / ".model.partial").exists()
+
+
 def test_data_that_is_none_is_named(settings, tmp_path):
     (tmp_path / "empty" / "stage1").mkdir(parents=True)
     with pytest.raises(InputError, match="expected training data"):
@@ -189,6 +212,51 @@ def test_labels_outside_0_to_1_are_named(settings, tmp_path, rows_of, save_rows)
     save_rows(rows_of(label=2.0), tmp_path / "odd" / "stage1")
     with pytest.raises(InputError, match=r"label: 80 of 80 are not from 0 to 1 \(first: row 0, q"):
         trained(settings, f"data={tmp_path / 'odd'}")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"text": None}, "text: 80 of 80 are missing"),
+        ({"question_id": None}, "question_id: 80 of 80 are missing"),
+        ({"label": None}, "label: 80 of 80 are not from 0 to 1"),
+    ],
+)
+def test_what_is_missing_in_pairs_is_named(settings, tmp_path, rows_of, save_rows, change, said):
+    save_rows(rows_of(**change), tmp_path / "odd" / "stage1")
+    with pytest.raises(InputError, match=said):
+        trained(settings, f"data={tmp_path / 'odd'}")
+
+
+def test_columns_of_another_type_are_named(settings, tmp_path, rows_of):
+    from datasets import Dataset
+
+    rows = [row | {"label": "yes", "text": 5, "source": ["a"]} for row in rows_of(questions=2)]
+    Dataset.from_list(rows).save_to_disk(str(tmp_path / "odd" / "stage1"))
+    with pytest.raises(InputError, match="label: expected numbers, got string") as caught:
+        trained(settings, f"data={tmp_path / 'odd'}")
+    assert "text: expected texts, got int64" in str(caught.value)
+    assert "source: expected texts, got " in str(caught.value)
+
+
+def test_fp16_is_for_gpus(settings):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("for CPUs")
+    anywhere = [setting for setting in settings if setting != "device=cpu"]
+    for given in (settings, anywhere):
+        with pytest.raises(InputError, match="expected bf16 or float32 on a CPU, got"):
+            trained(given, "precision=fp16")
+
+
+def test_the_second_stage_is_looked_at_before_the_first_is_trained(
+    settings, tmp_path, data, rows_of, save_rows
+):
+    save_rows(rows_of(label=1.0), data / "stage2")
+    with pytest.raises(InputError, match="stage2: bce cannot be trained on these pairs"):
+        trained(settings)
+    assert not (tmp_path / ".model.partial").exists()
 
 
 def test_tokens_are_those_the_model_scores_with(settings, tmp_path, rows_of, save_rows):

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from hybrid_ir.errors import InputError
 from training.checkpoints import (
     SEAL,
     fault_of,
@@ -11,18 +12,20 @@ from training.checkpoints import (
     newest,
     not_written,
     place_of,
+    processes_of,
+    saying_when_full,
     seal,
     step_of,
 )
 
 
-def checkpoint(folder, step, sealed=True):
+def checkpoint(folder, step, sealed=True, best=None):
     place = place_of(folder, step)
     place.mkdir(parents=True)
     (place / "model.safetensors").write_bytes(b"weights" * step)
     (place / "optimizer.pt").write_bytes(b"moments" * step)
     if sealed:
-        seal(place)
+        seal(place, best)
     return place
 
 
@@ -54,11 +57,32 @@ def test_a_damaged_one_is_named_and_the_one_before_is_taken(tmp_path, caplog, ha
     assert not last.exists()
 
 
-def test_the_newest_and_the_best_are_kept(tmp_path):
-    for step in (5, 10, 15, 20):
-        checkpoint(tmp_path, step)
-    keep_newest(tmp_path, 2, best=5)
+def test_one_whose_best_is_damaged_does_not_count(tmp_path, caplog):
+    for step, best in ((5, 5), (10, 10), (15, 10), (20, 10)):
+        checkpoint(tmp_path, step, best=best)
+    weights = place_of(tmp_path, 10) / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    assert newest(tmp_path) == place_of(tmp_path, 5)
+    assert "of checkpoint-10, the best one: model.safetensors is damaged" in caplog.text
+
+
+def test_the_newest_and_what_was_the_best_for_them_are_kept(tmp_path):
+    for step, best in ((5, 5), (10, 5), (15, 5), (20, 20)):
+        checkpoint(tmp_path, step, best=best)
+    keep_newest(tmp_path, 2)
     assert sorted(map(step_of, tmp_path.iterdir())) == [5, 15, 20]
+    keep_newest(tmp_path, 1)
+    assert sorted(map(step_of, tmp_path.iterdir())) == [20]
+
+
+def test_the_writers_are_counted(tmp_path):
+    place = checkpoint(tmp_path, 5)
+    (place / "rng_state.pth").touch()
+    assert processes_of(place) == 1
+    (place / "rng_state.pth").unlink()
+    for number in range(3):
+        (place / f"rng_state_{number}.pth").touch()
+    assert processes_of(place) == 3
 
 
 @pytest.mark.parametrize(
@@ -79,3 +103,15 @@ def test_a_full_disk_leaves_no_half_checkpoint(tmp_path, error):
 
 def test_other_faults_are_not_the_disks(tmp_path):
     assert not_written(RuntimeError("mat1 and mat2 shapes cannot be multiplied"), tmp_path) is None
+    assert not_written(ValueError("a model that writes text"), tmp_path) is None
+    with pytest.raises(ValueError, match="writes"), saying_when_full(tmp_path):
+        raise ValueError("a model that writes text")
+
+
+def test_any_file_that_does_not_fit_is_named(tmp_path):
+    from safetensors import SafetensorError
+
+    said = "kept: could not be written: no room; make room on the disk"
+    for error in (OSError("no room"), SafetensorError("no room\nwrite")):
+        with pytest.raises(InputError, match=said), saying_when_full(tmp_path / "kept"):
+            raise error

@@ -48,7 +48,7 @@ def development(batch, mini):
 
 @pytest.mark.slow
 def test_scores_decide_the_order(development, batch, mini):
-    judge = open_development(development)
+    opened = open_development(development)
     texts = {one.text: one.id for one in read_jsonl(batch / "documents.jsonl", Document)}
     golds = read_gold(development.gold, "enriched")
     bodies = {question.body: question.id for question in read_questions(development.gold)}
@@ -64,8 +64,25 @@ def test_scores_decide_the_order(development, batch, mini):
             (gold.question_id, one.item) in relevant for one in run.rankings[gold.question_id]
         )
         shares.append(min(found, 10) / min(10, len(gold.documents)))
-    assert judge(perfect) == pytest.approx(sum(shares) / len(shares))
-    assert judge(lambda pairs: [-score for score in perfect(pairs)]) < 0.3 * judge(perfect)
+    best = opened.judge(perfect)
+    assert best.map == pytest.approx(sum(shares) / len(shares))
+    assert list(best.questions.values()) == pytest.approx(shares)
+    worst = opened.judge(lambda pairs: [-score for score in perfect(pairs)])
+    assert worst.map < 0.3 * best.map
+
+    places = {
+        (body, text): -place
+        for name, ranking in opened.found.items()
+        for place, ranked in enumerate(ranking)
+        for body, text in [(opened.bodies[name], opened.texts[ranked.item])]
+    }
+    of_run = opened.judge_run()
+    assert of_run == opened.judge(lambda pairs: [places[pair] for pair in pairs])
+    table = opened.table(worst)
+    assert [row[3] - row[2] for row in table] == sorted(row[3] - row[2] for row in table)
+    for name, body, before, after in table:
+        assert body == opened.bodies[name]
+        assert (before, after) == (of_run.questions[name], worst.questions[name])
 
 
 @pytest.mark.slow
@@ -85,9 +102,10 @@ def test_files_that_do_not_belong_together_are_refused(development, batch, mini,
 
 @pytest.mark.slow
 def test_training_on_real_questions_raises_the_map(
-    development, batch, mini, settings, save_rows, tmp_path
+    development, batch, mini, settings, save_rows, tmp_path, monkeypatch
 ):
     """Gold documents of 9B1 against random ones."""
+    monkeypatch.setenv("WANDB_MODE", "offline")
     from training.cross_encoder import train
 
     save_rows(_pairs(batch, mini / "train" / "9B1.golden.json.gz"), tmp_path / "real" / "stage1")
@@ -102,6 +120,8 @@ def test_training_on_real_questions_raises_the_map(
         "stage1.epochs=3",
         "evaluate_every=60",
         "patience=2",
+        "tracking.wandb=true",
+        "tracking.texts=true",
     ]
     manifest = train(load_config(TrainConfig, None, [*settings, *more]))
     facts = manifest.info["stages"]["stage1"]
@@ -117,9 +137,45 @@ def test_training_on_real_questions_raises_the_map(
     assert facts["map"] == max(value for step, value in values.items() if step)
     assert values[facts["kept_step"]] == facts["map"]
     assert facts["map"] > facts["map_before"] + 0.05
+    assert facts["map_of_run"] == open_development(development).judge_run().map
     after = [step for step in values if step > facts["kept_step"]]
     assert len(after) <= 2  # patience
-    assert f"{facts['map']:.4f}" in (tmp_path / "model" / "README.md").read_text()
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert f"{facts['map']:.4f}" in card
+    assert str(tmp_path) not in card
+    (table,) = tmp_path.glob("wandb/offline-run-*/files/media/table/stage1/*.json")
+    rows = json.loads(table.read_text())["data"]
+    assert sum(row[3] for row in rows) / len(rows) == pytest.approx(facts["map"])
+
+
+@pytest.mark.slow
+def test_what_is_killed_after_an_early_stop_does_not_train_on(
+    development, batch, settings, tmp_path, monkeypatch
+):
+    """The kill comes when the stage has ended and before that is written down."""
+    from training import cross_encoder
+
+    more = [
+        *(f"development.{key}={getattr(development, key)}" for key in ("run", "gold", "index")),
+        f"development.depth={DEPTH}",
+        "stage1.learning_rate=1e-9",  # nothing is learnt: the first judgement stays the best
+        "evaluate_every=2",
+        "patience=1",
+    ]
+    config = load_config(TrainConfig, None, [*settings, *more])
+
+    def kill(model):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cross_encoder, "agreed_fingerprint", kill)
+        with pytest.raises(KeyboardInterrupt):
+            cross_encoder.train(config)
+    facts = cross_encoder.train(config).info["stages"]["stage1"]
+    assert (facts["kept_step"], facts["steps"]) == (2, 4)
+    lines = (tmp_path / "model" / "metrics.jsonl").read_text().splitlines()
+    maps = [line for line in lines if "stage1/development_map" in line]
+    assert [json.loads(line)["step"] for line in maps] == [0, 2, 4]
 
 
 def _pairs(batch, path):

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
+import psutil
 import pytest
 
 from hybrid_ir.manifests import read_manifest
@@ -51,6 +53,28 @@ def test_two_processes_train_what_one_does(settings, tmp_path):
     assert facts(tmp_path / "two")["processes"] == 2  # whose parameters have been compared
     assert len(losses(tmp_path / "two")) == 20
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_one_process_goes_on_from_what_two_have_begun(settings, tmp_path):
+    more = ["stage1.epochs=4", "evaluate_every=5", "log_every=3"]
+    finish(start(settings, *more, f"output={tmp_path / 'whole'}"))
+    process = start(settings, *more, launcher=TORCHRUN)
+    kill_at(process, tmp_path / ".model.partial" / "stage1" / "checkpoint-5" / "whole.json")
+    said = finish(start(settings, *more))
+    assert "written by 2 processes, now there are 1" in said
+    assert losses(tmp_path / "model") == pytest.approx(losses(tmp_path / "whole"), abs=1e-4)
+
+
+def kill_at(process, file):
+    """Kill a process and those it has started as soon as there is a file."""
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    launcher = psutil.Process(process.pid)
+    for one in [launcher, *launcher.children(recursive=True)]:
+        one.kill()
+    process.communicate()
 
 
 def main():
@@ -135,13 +159,21 @@ def test_a_full_disk_is_said_and_nothing_half_written_counts(settings, tmp_path)
 
 
 @pytest.mark.slow
-def test_wandb_offline_has_no_text(settings, tmp_path, data):
+def test_wandb_offline_has_no_text_and_does_not_name_the_machine(settings, tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_API_KEY", "secret" * 7)
     finish(start(settings, "tracking.wandb=true", "stage1.max_steps=3"))
-    runs = list(tmp_path.glob("wandb/offline-run-*/*.wandb"))
-    assert len(runs) == 1
-    content = runs[0].read_bytes()
+    (run,) = tmp_path.glob("wandb/offline-run-*")
+    every = b"".join(path.read_bytes() for path in run.rglob("*") if path.is_file())
+    assert b"What is known about" not in every
+    assert b"secret" not in every
+    content = b"".join(
+        path.read_bytes() for path in [*run.glob("*.wandb"), *run.glob("files/**/*.*")]
+    )  # what goes up; logs lie beside it
     assert b"stage1/loss" in content
-    assert b"What is known about" not in content
+    assert b"learning_rate" in content
+    assert b"hidden" in content  # where the machine's name would be
+    for private in (tmp_path, Path.home()):
+        assert str(private).encode() not in content
 
 
 if __name__ == "__main__":
