@@ -9,7 +9,7 @@ Every way is a MiniLM cross-encoder (22 million parameters) trained on 3,200 pai
 CPUs: questions of 6B to 9B and 10B3 to 10B6, texts that those batches marked, nothing of the
 development batches 10B1, 10B2 and 11B2. It re-ranks the first 60 documents of BM25 and of BM25LLM
 (``configs/quickstart.yaml``) for these batches. The synthetic passages at hand were written for the
-questions of 10B1 and 10B2, so ``synthetic`` is judged on 11B2 alone, against ``more gold``, which
+questions of 10B1 and 10B2, so ``synthetic`` is judged on 11B2 alone, against ``more-gold``, which
 has the gold of 10B1 and 10B2 as well. Nothing is ever scored on 12B1 here.
 
 ``base`` is the paper's first stage: gold documents and snippets, as many random negatives, binary
@@ -91,8 +91,8 @@ WAYS = (
     Way("mined", ("negatives.random.count=0", "negatives.bm25.count=1", *MINED)),
     Way("both", ("negatives.bm25.count=1", *MINED)),
     Way("listnet", train=("stage1.loss=listnet", "micro_batch=8")),
-    Way("stage 2", ("stage2.other_texts.count=1",), after="base"),
-    Way("more gold", target=("11B2",)),
+    Way("stage2", ("stage2.other_texts.count=1",), after="base"),
+    Way("more-gold", target=("11B2",)),
     Way("synthetic", train=("stage1.mix.synthetic=5",), target=("11B2",), synthetic=True),
 )
 
@@ -294,12 +294,12 @@ def compared(first: str, found: Mapping[str, Values]) -> Iterator[tuple[str, lis
     """Yield what ways are held against: the run they re-rank, and the way they change."""
     names = {way.name: f"{first}/{way.name}" for way in WAYS if f"{first}/{way.name}" in found}
     yield first, list(names.values())
-    partial = "more gold", "synthetic"
+    partial = "more-gold", "synthetic"
     others = [of_run for name, of_run in names.items() if name not in ("base", *partial)]
     if "base" in names and others:
         yield names["base"], others
     if all(name in names for name in partial):
-        yield names["more gold"], [names["synthetic"]]
+        yield names["more-gold"], [names["synthetic"]]
 
 
 def means(values: Values, types: Mapping[str, QuestionType]) -> Iterator[float]:

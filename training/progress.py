@@ -6,6 +6,7 @@ import logging
 import math
 import sys
 import time
+from shutil import get_terminal_size
 from typing import Any
 
 from tqdm import tqdm
@@ -36,8 +37,15 @@ class ProgressLine:
         self._spent, self._counted = 0.0, 0
         self._before = time.perf_counter()
         terminal = shown and sys.stderr.isatty()
+        size = get_terminal_size((120, 24))  # of a terminal that says 0, too
         self._bar: tqdm[Any] = tqdm(
-            total=steps, initial=done, desc=stage, unit=" steps", disable=not terminal
+            total=steps,
+            initial=done,
+            desc=stage,
+            unit=" steps",
+            disable=not terminal,
+            ncols=size.columns,
+            nrows=size.lines,
         )
 
     def step(self) -> None:

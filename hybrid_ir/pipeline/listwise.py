@@ -44,6 +44,7 @@ from hybrid_ir.pipeline.listwise_batch import (
     write_listwise,
 )
 from hybrid_ir.pipeline.planning import Plan
+from hybrid_ir.pipeline.rerank import refuse_overlaps
 from hybrid_ir.trec import refuse_blanks
 
 
@@ -83,6 +84,7 @@ def listwise(
 
     inputs = {"run": files.run, "questions": files.questions, "index": files.index}
     inputs |= recorded_files(config.generators)
+    refuse_overlaps(inputs, output, config.cache)
     stage = Stage("listwise", 1, _key_of(name, config), inputs)
     return run_stage(stage, output, work, verify)
 

@@ -23,6 +23,7 @@ from hybrid_ir.records import PseudoDocument, Question, Ranking, Run
 from hybrid_ir.rerank.cache import ScoreCache, open_scores
 from hybrid_ir.rerank.cascade import Pool, cascade, finished
 from hybrid_ir.rerank.models import model_folder
+from hybrid_ir.rerank.precision import memory_faults
 from hybrid_ir.rerank.scorers import open_scorer
 from hybrid_ir.rerank.settings import RerankConfig, ScorerConfig
 from hybrid_ir.retrieval.index import open_store
@@ -95,6 +96,7 @@ def rerank(
     here = team()
     inputs = _inputs(files, config)
     refuse_blanks([name])
+    refuse_overlaps(inputs, output, config.cache)
     if not here.leads:
         if key := here.told(""):
             _work(files, output, name, config, here, key)
@@ -134,6 +136,39 @@ def _inputs(files: RerankFiles, config: RerankConfig) -> dict[str, Path]:
         if scorer.model:
             inputs[f"model {stage}.{name}"] = model_folder(scorer.model, scorer.revision)
     return inputs
+
+
+def refuse_overlaps(inputs: Mapping[str, Path], output: Path, cache: Path | None) -> None:
+    """Refuse to write over an input, or into a folder that counts as changed by it then.
+
+    Args:
+        inputs: Role -> file or folder.
+        output: The run that is made; an incomplete one may be written beside it.
+        cache: Another file that is written.
+
+    Raises:
+        InputError: naming every overlap.
+    """
+    made = {"output": output, "the incomplete run": incomplete_of(output)}
+    if cache:
+        made["cache"] = cache.expanduser()
+    places = {what: path.resolve() for what, path in made.items()}
+    faults = [
+        f"{made[what]} ({what}) is the input {role}: name another"
+        for what, place in places.items()
+        for role, path in inputs.items()
+        if path.resolve() == place
+    ]
+    faults += [
+        f"{made[what]} ({what}) lies in {path}, an input ({role}): name another folder"
+        for what, place in places.items()
+        for role, path in inputs.items()
+        if what != "the incomplete run" and path.is_dir() and path.resolve() in place.parents
+    ]
+    if cache and places["cache"] in (places["output"], places["the incomplete run"]):
+        faults.append(f"{cache} is both cache and output: name another")
+    if faults:
+        raise InputError.of_all("what is written must lie apart from what is read:", faults)
 
 
 def _deciding(config: RerankConfig) -> RerankConfig:
@@ -185,7 +220,7 @@ def _work(
         todo = here.told([one.id for one in found if one.id not in done])
         if len(todo) < len(found):
             log.info("%d of %d questions were re-ranked before", len(found) - len(todo), len(found))
-        with progress("rerank", "questions", len(todo)) as bar:
+        with memory_faults(), progress("rerank", "questions", len(todo)) as bar:
             for question_id, ranking in _rankings(batch, todo, config, cache, here, faults):
                 if growing:
                     growing[0].write(format_ranking(question_id, ranking, name))
@@ -218,7 +253,8 @@ def _rankings(
         scorers[stage][name] = open_scorer(scorer, cache)
     mine: dict[str, str] = {}
     bodies = {question.id: question.body for question in batch.questions}
-    pools = _pools(batch, here.share(todo), bodies, mine.__setitem__)
+    depth = next(iter(config.stages.values())).depth
+    pools = _pools(batch, here.share(todo), bodies, depth, mine.__setitem__)
     stream = cascade(pools, config, scorers, mine.__setitem__)
     most = -(-len(todo) // here.count)
     for _ in range(-(-most // _AT_ONCE)):
@@ -230,15 +266,22 @@ def _rankings(
 
 
 def _pools(
-    batch: _Batch, todo: Sequence[str], bodies: Mapping[str, str], fault: Callable[[str, str], None]
+    batch: _Batch,
+    todo: Sequence[str],
+    bodies: Mapping[str, str],
+    depth: int,
+    fault: Callable[[str, str], None],
 ) -> Iterator[Pool]:
-    """Look up the texts of question after question."""
+    """Look up the texts of question after question, of the documents that the first stage sees."""
     empty: list[tuple[str, str]] = []
     for question_id in todo:
+        if not _is_text(bodies[question_id]):
+            fault(question_id, "its body holds half a surrogate pair, which is no text: mend it")
+            continue
         ranking = batch.run.rankings[question_id]
-        documents = batch.store.find(item.item for item in ranking)
+        documents = batch.store.find(item.item for item in ranking[:depth])
         texts = {document_id: document.text for document_id, document in documents.items()}
-        if unknown := [item.item for item in ranking if item.item not in texts]:
+        if unknown := [item.item for item in ranking[:depth] if item.item not in texts]:
             fault(
                 question_id,
                 f"{counted(len(unknown), 'document')} not in {batch.store.path} (first:"
@@ -254,6 +297,15 @@ def _pools(
             counted(len(empty), "document"),
             *empty[0],
         )
+
+
+def _is_text(text: str) -> bool:
+    """Say whether a text can be encoded; JSON may hold what cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse(

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybrid_ir.errors import InputError
-from hybrid_ir.rerank.loading import positions_of, quiet, refuse_foreign, refuse_lacking, refusing
+from hybrid_ir.rerank.loading import (
+    positions_of,
+    quiet,
+    refuse_foreign,
+    refuse_lacking,
+    refusing,
+    stated,
+)
 from hybrid_ir.rerank.models import model_folder
 from hybrid_ir.rerank.precision import device_of, dtype_of
 from hybrid_ir.rerank.settings import ScorerConfig
@@ -17,9 +24,6 @@ if TYPE_CHECKING:
 
 _LONGEST = 512
 """Tokens where nothing says otherwise, however many the model takes."""
-
-_SANE = 1_000_000
-"""Above it, a tokenizer says that it does not know what its model takes."""
 
 _WANTED = "a folder or a hub name of a cross-encoder with a head of one score and safetensors"
 
@@ -59,9 +63,10 @@ def open_classifier(config: ScorerConfig) -> Classifier:
         tokenizer = _tokenizer(folder)
         model = _model(folder, dtype)
         refuse_foreign(len(tokenizer), model.get_input_embeddings().num_embeddings)
+        said = stated(tokenizer.model_max_length)
     most = positions_of(model) or getattr(model.config, "max_position_embeddings", None)
     _refuse_length(config, most)
-    length = config.max_length or _made_for(tokenizer, most)
+    length = config.max_length or min(_LONGEST, most or _LONGEST, said or _LONGEST)
     return Classifier(
         model.to(device).eval(),
         tokenizer,
@@ -116,9 +121,3 @@ def _refuse_length(config: ScorerConfig, most: int | None) -> None:
             f"max_length: expected at most the {most} tokens that {config.model} takes, got"
             f" {config.max_length}"
         )
-
-
-def _made_for(tokenizer: Any, most: int | None) -> int:  # noqa: ANN401
-    """Give the length that a model was trained for, as far as it says so."""
-    said = tokenizer.model_max_length
-    return min(_LONGEST, most or _LONGEST, said if said < _SANE else _LONGEST)

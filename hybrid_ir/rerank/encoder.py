@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybrid_ir.errors import InputError
-from hybrid_ir.rerank.loading import positions_of, quiet, refuse_foreign, refuse_lacking, refusing
+from hybrid_ir.rerank.loading import (
+    positions_of,
+    quiet,
+    refuse_foreign,
+    refuse_lacking,
+    refusing,
+    stated,
+)
 from hybrid_ir.rerank.models import model_folder
 from hybrid_ir.rerank.precision import device_of, dtype_of, tokens_at_once
 from hybrid_ir.rerank.settings import ScorerConfig
@@ -26,9 +33,6 @@ _WANTED = "a folder or a hub name of a bi-encoder of sentence-transformers, with
 
 _LONGEST = 512
 """Tokens where nothing says otherwise, however many the model takes."""
-
-_SANE = 1_000_000
-"""Above it, a tokenizer says that it does not know what its model takes."""
 
 _LEAST_ROOM = 8
 """Tokens for a text that must be left beside what the model puts before it."""
@@ -53,8 +57,8 @@ def open_encoder(config: ScorerConfig) -> Encoder:
         similarity = _refuse_other_kinds(folder)
         model = _model(folder, device, dtype)
         _refuse_unfinished(folder, model)
-        most = positions_of(model)
-    longest = _longest(config, model, most)
+        most, said = positions_of(model), stated(model.max_seq_length)
+    longest = _longest(config, said, most)
     model.max_seq_length = longest
     if config.similarity:
         model.similarity_fn_name = config.similarity
@@ -135,15 +139,14 @@ def _normalises(model: Any) -> bool:  # noqa: ANN401
     return any(isinstance(module, Normalize) for module in model)
 
 
-def _longest(config: ScorerConfig, model: Any, most: int | None) -> int:  # noqa: ANN401
+def _longest(config: ScorerConfig, said: int | None, most: int | None) -> int:
     """Give the tokens of a text that the settings ask for, or that a model was made for."""
     if most is not None and config.max_length > most:
         raise InputError(
             f"max_length: expected at most the {most} tokens that {config.model} takes, got"
             f" {config.max_length}"
         )
-    said = model.max_seq_length or _SANE
-    return config.max_length or min(most or _LONGEST, said if said < _SANE else _LONGEST)
+    return config.max_length or min(most or _LONGEST, said or _LONGEST)
 
 
 def _prompt(model: Any, names: Sequence[str]) -> str:  # noqa: ANN401

@@ -51,7 +51,7 @@ def _snapshot(name: str, revision: str) -> Path:
     except (OSError, ValueError) as error:
         at = f" at revision {revision}" if revision else ""
         raise InputError(
-            f"model: expected a folder or a hub name, got {name!r}{at}"
+            f"model: expected a folder (hybrid-ir train makes one) or a hub name, got {name!r}{at}"
             f" ({fault or first_line(error)}); a gated model needs its licence accepted at the hub"
             " and a token in HF_TOKEN; without a network it must have been downloaded before, or be"
             " a folder"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hybrid_ir.errors import InputError
+from hybrid_ir.hub import first_line
 from hybrid_ir.rerank.settings import Precision, ScorerConfig
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ def device_of(name: str) -> torch.device:
         return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
     try:
         device = torch.device(name)
-        torch.empty(0, device=device)
+        torch.zeros(1, device=device).item()  # of meta, which holds no numbers, it fails
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         first = str(error).splitlines()[0]
         raise InputError(
@@ -76,6 +79,24 @@ def tokens_at_once(tokens: int, device: torch.device) -> int:
     enough to do for all of it.
     """
     return tokens or (_OF_A_CPU if device.type == "cpu" else _OF_AN_ACCELERATOR)
+
+
+@contextmanager
+def memory_faults() -> Iterator[None]:
+    """Say in a line that the memory does not suffice; without torch there is no such fault.
+
+    Raises:
+        InputError: torch ran out of memory in the block.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError" and "DefaultCPUAllocator" not in str(error):
+            raise
+        raise InputError(
+            f"out of memory ({first_line(error)}): give the scorer a smaller tokens_at_once or"
+            " max_length and run the same command again: what was scored is kept in the cache"
+        ) from error
 
 
 def _has_bfloat16(device: torch.device) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -12,6 +13,9 @@ Kind = Literal["cross_encoder", "bi_encoder", "mono_t5", "duo_t5", "bm25"]
 Precision = Literal["", "float32", "bf16", "fp16"]
 Similarity = Literal["", "cosine", "dot"]
 Normalisation = Literal["none", "min_max", "z_score", "rank"]
+
+_HEAVIEST = 1_000_000
+"""A weight at most: sums of normalised scores stay finite, and the other scores count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ class ScorerConfig:
              not self.similarity or self.kind == "bi_encoder"),
             ("with_texts", f"false with {self.kind}", self.with_texts,
              not self.with_texts or self.kind == "bi_encoder"),
-            ("weight", "more than 0", self.weight, self.weight > 0),
+            ("weight", "more than 0, at most 1,000,000", self.weight, 0 < self.weight <= _HEAVIEST),
             ("k1", "0 to 1,000", self.k1, 0 <= self.k1 <= 1_000),
             ("b", "0 to 1", self.b, 0 <= self.b <= 1),
         )  # fmt: skip
@@ -119,10 +123,11 @@ class CutoffConfig:
     keep: int = 1
 
     def __post_init__(self) -> None:
-        below = self.below_best
+        below, least = self.below_best, self.at_least
         refuse(
             "the cut-off",
             ("below_best", "0 or more", below, below is None or below >= 0),
+            ("at_least", "a number", least, least is None or not math.isnan(least)),
             ("keep", "1 or more", self.keep, self.keep >= 1),
         )
 
@@ -155,7 +160,7 @@ class StageConfig:
             "a stage of re-ranking",
             ("depth", "1 or more", self.depth, self.depth >= 1),
             ("scorers", "one or more", list(self.scorers), bool(self.scorers)),
-            ("first", "0 or more", self.first, self.first >= 0),
+            ("first", "0 to 1,000,000", self.first, 0 <= self.first <= _HEAVIEST),
             ("normalisation", "one, with several scores", self.normalisation, comparable),
         )
 
@@ -181,7 +186,7 @@ class RerankConfig:
         refuse(
             "re-ranking",
             ("stages", "one or more", list(self.stages), bool(self.stages)),
-            ("threads", "0 or more", self.threads, self.threads >= 0),
+            ("threads", "0 to 1,024", self.threads, 0 <= self.threads <= 1_024),
         )
 
     @property

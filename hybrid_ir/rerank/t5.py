@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hybrid_ir.errors import InputError
 from hybrid_ir.rerank.batches import Input, add, padded, take
-from hybrid_ir.rerank.loading import quiet, refuse_foreign, refuse_lacking, refusing
+from hybrid_ir.rerank.loading import quiet, refuse_foreign, refuse_lacking, refusing, stated
 from hybrid_ir.rerank.models import model_folder
 from hybrid_ir.rerank.precision import device_of, dtype_of, tokens_at_once
 from hybrid_ir.rerank.settings import ScorerConfig
@@ -28,9 +28,6 @@ _WANTED = "a folder or a hub name of a T5 that was trained to say true or false,
 
 _LONGEST = 512
 """Tokens of a prompt where the model says nothing; its positions are relative, so it takes more."""
-
-_SANE = 1_000_000
-"""Above it, a tokenizer says that it does not know what its model takes."""
 
 _LEAST_ROOM = 8
 """Tokens for question and documents that a prompt must leave."""
@@ -83,6 +80,8 @@ def open_t5(config: ScorerConfig, frame: str) -> T5:
         answers = (_token_of("false", tokenizer), _token_of("true", tokenizer))
         model = _model(folder, dtype)
         refuse_foreign(len(tokenizer), model.config.vocab_size)
+        said = stated(tokenizer.model_max_length)
+        made_for = said or stated(getattr(model.config, "n_positions", None)) or _LONGEST
     t5 = T5(
         model.to(device).eval(),
         tokenizer,
@@ -90,7 +89,7 @@ def open_t5(config: ScorerConfig, frame: str) -> T5:
         tokenizer.eos_token_id,
         model.config.decoder_start_token_id,
         tokenizer.pad_token_id,
-        config.max_length or _made_for(tokenizer, model),
+        config.max_length or made_for,
         tokens_at_once(config.tokens_at_once, device),
     )
     _refuse_no_room(t5, frame)
@@ -193,12 +192,6 @@ def _model(folder: Path, dtype: torch.dtype) -> Any:  # noqa: ANN401
     if model.config.decoder_start_token_id is None:
         raise ValueError("its config.json lacks decoder_start_token_id")
     return model
-
-
-def _made_for(tokenizer: Any, model: Any) -> int:  # noqa: ANN401
-    """Give the length that a model was made for, as far as it says so."""
-    said: int = tokenizer.model_max_length
-    return said if said < _SANE else getattr(model.config, "n_positions", None) or _LONGEST
 
 
 def _refuse_no_room(t5: T5, frame: str) -> None:

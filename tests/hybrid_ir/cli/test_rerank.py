@@ -8,6 +8,7 @@ from hybrid_ir.cli import main
 from hybrid_ir.config import load_config
 from hybrid_ir.rerank.settings import RerankConfig
 
+BY_WORDS = "stages.a.scorers.x.kind=bm25"
 CONFIGS = Path(__file__).resolve().parents[3] / "configs"
 
 
@@ -38,6 +39,11 @@ def arguments(tmp_path, *more):
         (["stages.a.scorers.x.kind=crossencoder"], "cross_encoder"),
         (["stages.a.scorers.x.model=/no/such"], "model: expected a folder or a hub name"),
         (["stages.a.scorers.x.kind=bm25"], "gone.trec"),
+        ([BY_WORDS, "stages.a.scorers.x.weight=.inf"], "weight: expected more than 0, at most 1"),
+        ([BY_WORDS, "stages.a.scorers.x.weight=1e308"], "weight: expected more than 0, at most 1"),
+        ([BY_WORDS, "stages.a.first=.inf"], "first: expected 0 to 1,000,000, got inf"),
+        ([BY_WORDS, "stages.a.cutoff.at_least=.nan"], "at_least: expected a number, got nan"),
+        ([BY_WORDS, "threads=99999999999999"], "threads: expected 0 to 1,024"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_a_line(settings, message, tmp_path, capsys):

@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -52,13 +53,13 @@ def batch(mini, tmp_path_factory):
 def work(batch, tmp_path, cross_encoder):
     """Call the stage on the batch; ``run`` may be another."""
 
-    def go(run=None, output=tmp_path / "out.trec", pseudo=(), **settings):
+    def go(run=None, output=tmp_path / "out.trec", pseudo=(), questions=None, **settings):
         scorer = ScorerConfig(model=str(cross_encoder), tokens_at_once=512)
         stage = StageConfig(6, {"ce": scorer})
         config = RerankConfig({"all": stage}, cache=tmp_path / "scores.sqlite")
         config = replace(config, **settings)
         first = run or batch / "first.trec"
-        files = RerankFiles(first, batch / "questions.json", batch / "index", pseudo)
+        files = RerankFiles(first, questions or batch / "questions.json", batch / "index", pseudo)
         return rerank(files, output, "again", config)
 
     go.output = tmp_path / "out.trec"
@@ -138,6 +139,52 @@ def test_a_question_with_an_unknown_document_is_named_and_the_others_are_done(
     work(batch / "first.trec")  # mended: the other questions' scores are there
     assert read_manifest(work.output).info["scored_pairs"] == 6, known
     assert not (tmp_path / "out.incomplete.trec").exists()
+
+
+def test_a_document_that_no_stage_sees_need_not_be_known(batch, work, tmp_path, cross_encoder):
+    ids = [item.item for item in next(iter(read_run(batch / "first.trec").rankings.values()))]
+    run, name = changed(batch, tmp_path, 0, [*ids[:6], "12345"])
+    work(run, rest="append")
+    made = read_run(work.output).rankings[name]
+    assert {item.item for item in made[:6]} == set(ids[:6])
+    assert made[6] == Ranked("12345", made[5].score - 1)
+
+
+def test_nothing_is_written_over_an_input(batch, work, tmp_path):
+    run = tmp_path / "out.incomplete.trec"
+    run.write_bytes((batch / "first.trec").read_bytes())
+    with pytest.raises(InputError, match=r"\(the incomplete run\) is the input run: name another"):
+        work(run)
+    assert run.read_bytes() == (batch / "first.trec").read_bytes()
+    with pytest.raises(InputError, match=r"\(output\) is the input run: name another"):
+        work(run, output=run)
+    with pytest.raises(InputError, match=r"\(cache\) is the input run: name another"):
+        work(run, output=tmp_path / "other.trec", cache=run)
+
+
+def test_the_cache_is_not_the_output(work):
+    with pytest.raises(InputError, match="is both cache and output"):
+        work(output=work.cache)
+    assert not work.cache.exists()
+
+
+def test_nothing_is_written_into_a_folder_that_is_an_input(batch, work, cross_encoder):
+    with pytest.raises(InputError) as error:
+        work(output=batch / "index" / "out.trec", cache=cross_encoder / "scores.sqlite")
+    assert f"(output) lies in {batch / 'index'}, an input (index): name another" in str(error.value)
+    assert f"(cache) lies in {cross_encoder}, an input (model all.ce)" in str(error.value)
+    assert not (batch / "index" / "out.trec").exists()
+
+
+def test_a_question_that_is_no_text_is_named_and_the_others_are_done(batch, work, tmp_path):
+    raw = json.loads((batch / "questions.json").read_text())
+    raw["questions"][2]["body"] = "what is \ud800?"
+    questions = tmp_path / "questions.json"
+    questions.write_text(json.dumps(raw))
+    with pytest.raises(IncompleteError, match="half a surrogate pair") as error:
+        work(questions=questions)
+    assert f"question {raw['questions'][2]['id']}: " in str(error.value)
+    assert len(read_run(tmp_path / "out.incomplete.trec").rankings) == COUNT
 
 
 def test_an_empty_document_is_scored_and_reported(batch, work, tmp_path, caplog):

@@ -262,6 +262,37 @@ def test_a_tokenizer_of_another_model(copy):
     assert "it is another model's" in refusal(copy)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hidden_size", "x"),
+        ("hidden_size", 0),
+        ("num_attention_heads", 0),
+        ("architectures", [1]),
+        ("id2label", [1]),
+        ("pad_token_id", 999_999_999),
+        ("dtype", "foo"),
+    ],
+)
+def test_damaged_settings_are_one_clear_line(copy, name, value):
+    change(copy, "config.json", **{name: value})
+    message = refusal(copy)
+    assert "a cross-encoder with a head of one score" in message
+    assert "a file of which is damaged" in message
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json"])
+def test_a_list_where_settings_are_expected(copy, name):
+    (copy / name).write_text("[]")
+    assert "a file of which is damaged" in refusal(copy)
+
+
+@pytest.mark.parametrize("tokens", [0, 15, "many"])
+def test_a_length_that_leaves_no_room_is_not_taken_from_the_tokenizer(copy, tokens):
+    change(copy, "tokenizer_config.json", model_max_length=tokens)
+    assert f"it says that it takes {tokens!r} tokens: expected 16 or more" in refusal(copy)
+
+
 def test_more_tokens_than_the_model_has_places_for(cross_encoder):
     expected = f"max_length: expected at most the 512 tokens that {cross_encoder} takes, got 513"
     assert refusal(cross_encoder, max_length=513) == expected

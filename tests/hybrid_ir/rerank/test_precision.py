@@ -2,7 +2,13 @@ import pytest
 import torch
 
 from hybrid_ir.errors import InputError
-from hybrid_ir.rerank.precision import device_of, dtype_of, precision_of, tokens_at_once
+from hybrid_ir.rerank.precision import (
+    device_of,
+    dtype_of,
+    memory_faults,
+    precision_of,
+    tokens_at_once,
+)
 from hybrid_ir.rerank.settings import ScorerConfig
 
 CPU = torch.device("cpu")
@@ -23,7 +29,7 @@ def test_fp16_on_a_cpu_is_refused():
         dtype_of("fp16", CPU)
 
 
-@pytest.mark.parametrize("name", ["cuda:99", "a toaster"])
+@pytest.mark.parametrize("name", ["cuda:99", "a toaster", "meta"])
 def test_a_device_that_is_not_there_is_refused(name):
     with pytest.raises(InputError, match=f"device: expected one of this machine.*'{name}'"):
         device_of(name)
@@ -37,3 +43,12 @@ def test_the_budget_of_a_batch_is_the_devices_where_none_is_given():
 def test_the_precision_is_named_for_the_cache():
     config = ScorerConfig(model="m", device="cpu", precision="float32")
     assert precision_of(config) == "float32"
+
+
+def test_too_little_memory_is_said_in_a_line():
+    with pytest.raises(InputError, match="tokens_at_once"), memory_faults():
+        torch.empty(1 << 60, dtype=torch.uint8)
+    with pytest.raises(InputError, match="CUDA out of memory"), memory_faults():
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
+    with pytest.raises(RuntimeError, match="shapes"), memory_faults():
+        torch.zeros(2, 3) @ torch.zeros(2, 3)
