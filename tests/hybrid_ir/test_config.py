@@ -119,18 +119,24 @@ def test_a_saved_configuration_is_read_back_as_it_was(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda p: p.name)
 def test_the_configurations_in_the_repository_are_read(path, monkeypatch):
+    from generation.listwise import ListwiseConfig
     from generation.pseudo_documents import PseudoConfig
     from generation.synthetic import SyntheticConfig
     from hybrid_ir.expansion import ExpansionConfig
     from hybrid_ir.pipeline.chain import RunConfig
     from hybrid_ir.pipeline.corpus_config import CorpusConfig
+    from hybrid_ir.rerank.settings import RerankConfig
     from training.data_config import TrainDataConfig
     from training.settings import TrainConfig
 
     schemas = {
+        "cascade": RerankConfig,
         "cross_encoder": TrainConfig,
         "expand": ExpansionConfig,
+        "listwise": ListwiseConfig,
         "quickstart": RunConfig,
+        "rerank": RerankConfig,
+        "two": RunConfig,
         "generate": PseudoConfig,
         "synthetic": SyntheticConfig,
         "train": TrainDataConfig,
