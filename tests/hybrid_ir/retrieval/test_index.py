@@ -91,6 +91,7 @@ def test_ids_are_kept_as_they_are(tmp_path, ids, kind):
     assert sorted(names) == sorted(ids)
 
 
+@pytest.mark.slow
 def test_the_ids_of_many_batches_and_pages_stand_where_lucene_has_their_documents(tmp_path):
     count = 45_000  # more than two pages of ids, nine batches, in an order of their own
     documents = (

@@ -299,6 +299,7 @@ AUTHORS = (  # what a repair must leave to the author
     "expected at most 100 characters",
     "expected at most 200 words",
     "expected one text, got",
+    "expected one text an entry, got",
     "nothing to score",
 )
 
